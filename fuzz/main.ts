@@ -46,7 +46,7 @@ function readFlags(): Flags {
       "Without flags: the gate, which asks servers of its own what the contract allows and what it does not, with a fixed seed, for a few " +
         "minutes. With --cases: a campaign, with a seed of its own. Ctrl-C ends it, and the next one without a seed goes on where it was.",
     )
-    .option("--cases <count>", "a campaign of so many requests", wholeNumber)
+    .option("--cases <count>", "a campaign with this number of requests", wholeNumber)
     .option("--workers <count>", "of a campaign, how many ask at once", wholeNumber, 1)
     .option("--seed <number>", "of a campaign, its seed", wholeNumber)
     .parse()

@@ -86,9 +86,26 @@ function commentsOf(path: string, text: string): string[] {
     .split(/\0|\n\s*\n|@\w+|\n\s*- /);
 }
 
+/** Messages and test titles: strings of at least three words, without ids of clauses. Questions to a model are left out. */
+const stringsOf = (text: string): string[] =>
+  Array.from(
+    text.matchAll(/"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\\n]|\\.)*)`/g),
+    ([, quoted, template = ""]) => quoted ?? template,
+  )
+    .map((string) => string.replace(/^(?:[A-Z]+-\d+ )+/, ""))
+    .filter((string) => /^\S+ \S+ \S/.test(string) && !string.includes("?"));
+
+/** Descriptions, and the sentences of clauses. */
+const yamlTextsOf = (text: string): string[] =>
+  Array.from(
+    text.matchAll(/^( *)(?:- )?(?:description|summary|sentence|why|comply): (?:[>|]-?\n((?:\1 +.*\n|\n)+)|"?(.+))/gm),
+    ([, , block, line = ""]) => block ?? line,
+  ).flatMap(paragraphsOf);
+
 const textsOf = (path: string, text: string): string[] => {
   if (path.endsWith(".md")) return paragraphsOf(text);
-  return /\.(?:py|yaml)$/.test(path) ? hashCommentsOf(text) : commentsOf(path, text);
+  if (path.endsWith(".yaml")) return [...hashCommentsOf(text), ...yamlTextsOf(text)];
+  return path.endsWith(".py") ? hashCommentsOf(text) : [...commentsOf(path, text), ...stringsOf(text)];
 };
 
 const sentencesOf = (text: string): string[] =>
@@ -156,9 +173,13 @@ describe.each(rules)("$name", ({ pattern, matches, passes }) => {
   });
 });
 
-test("comments of TypeScript, Python and YAML and paragraphs of Markdown are read", () => {
-  const typescript = "/** What\n * it is. */\nconst a = [1, // One.\n];\n// Two\n// lines.\nconst b = '// no';";
-  expect(textsOf("a.ts", typescript).flatMap(sentencesOf)).toEqual(["What it is.", "One.", "Two lines."]);
+test("comments, strings, descriptions and paragraphs of Markdown are read", () => {
+  const typescript =
+    "/** What\n * it is. */\nconst a = [1, // One.\n];\n// Two\n// lines.\nf('// no', \"HTTP-01 is no JSON\");";
+  const found = ["What it is.", "One.", "Two lines.", "is no JSON"];
+  expect(textsOf("a.ts", typescript).flatMap(sentencesOf)).toEqual(found);
+  const yaml = "a: # One.\n  description: >-\n    Two\n    lines.\n- why: Three words here.\n";
+  expect(textsOf("a.yaml", yaml).flatMap(sentencesOf)).toEqual(["One.", "Two lines.", "Three words here."]);
   const python = 'def f():\n    """Returns.\n\n    Why not."""\n    x = "#a"  # One.\n    # Two\n    # lines.\n';
   expect(textsOf("a.py", python).flatMap(sentencesOf)).toEqual(["Returns.", "Why not.", "One.", "Two lines."]);
   const page = "# Title\n\nOne.\nTwo. What (3)?\n\n- item\n\n```sh\nWhat\n```\n\n| a | b |\n| - | - |\n";

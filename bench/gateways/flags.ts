@@ -66,7 +66,7 @@ function command(): Command {
     .option("--short", "one short round, some minutes")
     .addOption(new Option("--smoke", "the least that shows that every row works").conflicts("short"))
     .option("--rounds <count>", "how often each is measured", wholeNumber)
-    .option("--soak <minutes>", "instead, load Parley for so long, and show how its memory grows", positive)
+    .option("--soak <minutes>", "instead, load Parley for this many minutes, and show how its memory grows", positive)
     .option("--install", "first install the routers and gateways of others from PyPI and npm, below .parley/bench")
     .option("--out <folder>", "where the result is saved, in a folder with its date and commit", results)
     .option(

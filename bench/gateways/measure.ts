@@ -33,8 +33,8 @@ export class LoadFailedError extends Error {
 
 const system = "You are a careful auditor of smart contracts. Answer briefly, and say what you are not sure of.";
 const question =
-  "Our vault keeps its own count of shares, and a donation changes the balance but not the count. Which attacks does that " +
-  "open, and what would you change first? Name the functions that have to be looked at.";
+  "Our vault keeps its own count of shares, and a donation changes the balance but not the count. " +
+  "Which attacks does that open, and what would you change first? Name the functions that have to be looked at.";
 
 export const bodyOf = (tokens: number, stream: boolean): object => ({
   model: modelName,

@@ -36,13 +36,13 @@ const {
 } = new Command("report:vllm")
   .description(
     "Shows Parley with a real vLLM, as one page. Parts that were made before stay in it, so that a long report can be made piece by " +
-      "piece. What needs a container engine or a router says so and is left out. Without PARLEY_TEST_VLLM, which names a virtual " +
+      "piece. Parts that need a missing container engine or router are left out, and the page says so. Without PARLEY_TEST_VLLM, which names a virtual " +
       "environment with vLLM, one for processors is installed (5 GB, in ~/.cache/parley).",
   )
   .option("--gpu", "the vLLM that PARLEY_TEST_VLLM names is one for GPUs")
   .option(
     "--parts <names>",
-    "only these, separated by commas; '' only writes the page anew",
+    "only these, separated by commas; '' only writes the page again",
     (text) => (text === "" ? [] : listOf(partNames)(text)),
     partNames,
   )

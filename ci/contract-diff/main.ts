@@ -36,7 +36,7 @@ function judge(changes: readonly Change[], before: string, now: string): number 
   const isAllowed = bump !== "major" || isEnough(before, now, bump);
   const advice = isAllowed
     ? `The next version needs a ${bump} step from ${before}; info.version is ${now}.`
-    : `What breaks callers needs a new major version: ${before} was released, and info.version is ${now}.`;
+    : `A change that breaks callers needs a new major version: ${before} was released, and info.version is ${now}.`;
   process.stdout.write(`${counts.join(", ")}. ${bump === "none" ? `Nothing has changed since ${before}.` : advice}\n`);
   return isAllowed ? 0 : 1;
 }

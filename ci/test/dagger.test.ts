@@ -109,7 +109,7 @@ describe.each(chosen)("the step $name", (step) => {
     for (const [at, name] of step.services.entries()) {
       const { image, ports, secrets, command } = serviceOf(name);
       const service = bound[at]?.["service"];
-      if (!(service instanceof Chain)) throw new Error(`${name} is no service`);
+      if (!(service instanceof Chain)) throw new Error(`${name} is not a service`);
       expectImage(service, image);
       expect(secretsOf(service)).toEqual(secrets);
       expect(service.all("withExposedPort").map(({ port }) => port)).toEqual(Object.values(ports));

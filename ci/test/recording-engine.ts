@@ -78,7 +78,7 @@ function fieldsOf(query: string): FieldNode[] {
   let below = definition && "selectionSet" in definition ? definition.selectionSet : undefined;
   while (below) {
     const [field] = below.selections;
-    if (field?.kind !== Kind.FIELD) throw new Error(`this is no query of Dagger's client: ${query}`);
+    if (field?.kind !== Kind.FIELD) throw new Error(`this is not a query of Dagger's client: ${query}`);
     fields.push(field);
     below = field.selectionSet;
   }

@@ -28,7 +28,7 @@ test.each<[string, Case, Answer, boolean]>([
   ["says what it must not", kase({ kind: "system", lacks: "mango", isCased: false }), answer("Mango."), false],
   ["is valid", kase({ kind: "valid", schema: { type: "string", format: "date" } }), answer('"2026-01-02"'), true],
   ["is not valid", kase({ kind: "valid", schema: { type: "string", format: "date" } }), answer('"soon"'), false],
-  ["is no JSON", kase({ kind: "valid", schema: {} }), answer("{"), false],
+  ["is not JSON", kase({ kind: "valid", schema: {} }), answer("{"), false],
   ["calls", pay, called("pay", { to: "mo.eth", unit: "EUR" }), true],
   ["calls in other words", pay, called("pay", { unit: "euros", to: "mo.eth" }), true],
   ["calls with another argument", pay, called("pay", { to: "bo.eth", unit: "EUR" }), false],

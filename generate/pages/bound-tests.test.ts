@@ -10,6 +10,6 @@ test("a bound that is not in the table makes no page", () => {
 test.each([
   ["generate/pages/bound-tests.test.ts", "a title that was changed".replace("was", "has been")],
   ["docs/removed.test.ts", "a bound that is not in the table makes no page"],
-])("a test that is gone from %s is no page", (file, title) => {
+])("a test that %s no longer has fails the page", (file, title) => {
   expect(() => linkTo([file, title])).toThrow(`${file} has no test "${title}"`);
 });

@@ -21,7 +21,7 @@ export function namedArray() {
       leave(_root, { report }) {
         for (const [schema, location] of named)
           if (!branches.has(schema))
-            report({ message: "This array is no branch of a union: write it in place.", location });
+            report({ message: "This array is not a branch of a union: write it in place.", location });
       },
     },
   };

@@ -52,7 +52,7 @@ test("a chat that takes four times as long as alone is as it should be", () => {
   expect(judge(measured({ alone: slow, ...attacked({ chat: series(2400) }) })).missed).toEqual([]);
 });
 
-test("what a setting grants comes on top of the memory that a row may take, and is told", () => {
+test("the memory that a setting grants is added to that of a row, and is reported", () => {
   const granted = { bytes: 500e6, what: "a cache (SETTING)" };
   const row = { ...measured().row, granted };
   expect(judge(measured({ row, grownBytes: 800e6 })).missed).toEqual([]);
@@ -60,7 +60,7 @@ test("what a setting grants comes on top of the memory that a row may take, and 
   expect(notesOf(measured({ row }))).toEqual(["  granted  500 MB for a cache (SETTING)"]);
 });
 
-describe("what must not happen on any machine", () => {
+describe("a failure that must not happen on any machine", () => {
   test.each<readonly [string, Partial<Measured>, RegExp]>([
     ["/health after more than 5 s", attacked({ health: series(5001) }), /^\/health took 5\.0 s$/],
     ["no answer", attacked({ chat: { timesMs: [3], lost: ["reset"], unanswered: 1 } }), /got no answer 1 times: reset/],

@@ -76,7 +76,7 @@ describe("an error of the connection names the address", () => {
     }
   });
 
-  test("whose answer broke off", async () => {
+  test("whose answer ended early", async () => {
     await using stub = await startStub((response) => {
       response.writeHead(200, { "content-type": "application/json", "content-length": "10" }).write("{");
       setImmediate(() => response.destroy());

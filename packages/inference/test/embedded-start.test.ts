@@ -47,7 +47,7 @@ describe("a model that was taught less", () => {
   test.each([
     ["no special tokens", specialTokens],
     ["no template for them", { enable_thinking: "unable_thinking", tools: "toolz" }],
-  ])("%s: it neither reasons nor calls of its own accord, and can be forced to call", async (_title, spellings) => {
+  ])("%s: it neither reasons nor calls tools unless it is forced to call", async (_title, spellings) => {
     respell(path, spellings);
     await using started = await startMini({ file: path });
     const { engine } = started;

@@ -149,7 +149,7 @@ async function own(driver: "embedded" | "scripted", then: "stay" | "leave" | "cl
 
 describe("an owner that ends", () => {
   test.each(["embedded", "scripted"] as const)(
-    "killed, leaves no %s engine behind, and its socket is no obstacle",
+    "killed, leaves no %s engine behind, and its socket does not stop the next one",
     async (driver) => {
       const owner = await own(driver, "stay");
       expect(isAlive(owner.enginePid)).toBe(true);

@@ -8,5 +8,5 @@ testEngineContract({
     return Object.assign(started.engine, { [Symbol.asyncDispose]: started[Symbol.asyncDispose] });
   },
   // The engine repeats the caller's text.
-  talkative: (members) => ({ ...members, say: "So much to tell, \u{1F980} and in so many words. ".repeat(60) }),
+  talkative: (members) => ({ ...members, say: "There is a lot to tell, \u{1F980} and in many words. ".repeat(60) }),
 });

@@ -132,7 +132,7 @@ describe("a scenario fails", () => {
     expect(started.engine.state).toBe("ready");
   });
 
-  test("what came before the failure has arrived", async () => {
+  test("events before the failure have arrived", async () => {
     const seen: string[] = [];
     const reading = (async () => {
       for await (const event of oneByOne(

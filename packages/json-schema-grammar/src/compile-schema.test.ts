@@ -30,7 +30,7 @@ describe("a schema that cannot be enforced is refused by the keyword at fault", 
       "$defs.a.minProperties",
       "minProperties",
     ],
-    ["a bound that is no number", { minimum: "1" }, "minimum", "minimum"],
+    ["a bound that is not a number", { minimum: "1" }, "minimum", "minimum"],
     ["a negative length", { maxLength: -1 }, "maxLength", "maxLength"],
     [
       "a length that no answer has",
@@ -46,7 +46,7 @@ describe("a schema that cannot be enforced is refused by the keyword at fault", 
     ],
     ["a type that does not exist", { type: "text" }, "type", "type"],
     ["more types than there are", { type: Array.from({ length: 8 }, () => "string") }, "type", "type"],
-    ["a required name that is no string", { required: [1] }, "required", "required"],
+    ["a required name that is not a string", { required: [1] }, "required", "required"],
     ["no alternatives", { anyOf: [] }, "anyOf", "anyOf"],
     ["a subschema that is none", { items: 1 }, "items", "items"],
     ["a number that JSON cannot write", { enum: [JSON.parse("1e400")] }, "enum", "enum"],
@@ -102,7 +102,7 @@ describe("the schema of a function that is not strict", () => {
     });
   });
 
-  test("is refused as malformed where it is no JSON Schema, even behind a keyword that cannot be enforced", () => {
+  test("is refused as malformed if it is not JSON Schema, even after a keyword that cannot be enforced", () => {
     const parameters = { properties: { a: { $dynamicRef: "#a" }, b: { minLength: "1" } } };
     expect(compileLenient(parameters)).toMatchObject({ fault: { path: "properties.b.minLength" }, kind: "malformed" });
   });

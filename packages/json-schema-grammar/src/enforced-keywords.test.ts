@@ -156,7 +156,7 @@ test("older spellings mean the same", () => {
   );
 });
 
-test("words that are no keywords are listed with their places", () => {
+test("words that are not keywords are listed with their paths", () => {
   const schema = { title: "t", properties: { a: { ...string, maxLenght: 3, format: "path" } }, example: 1 };
   const compiled = compileSchema(schema);
   expect("annotations" in compiled && compiled.annotations).toEqual([

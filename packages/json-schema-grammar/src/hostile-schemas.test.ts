@@ -100,7 +100,7 @@ describe("a huge pattern", () => {
   test.each<[string, string, string]>([
     ["groups on many levels", `${"(".repeat(3000)}a${")".repeat(3000)}`, "more than 250 levels"],
     ["groups that are never closed", "(".repeat(50_000), "more than 250 levels"],
-    ["classes that are never closed", "[".repeat(100_000), "it is no ECMA-262 regular expression"],
+    ["classes that are never closed", "[".repeat(100_000), "it is not an ECMA-262 regular expression"],
     ["many alternatives", "a|".repeat(50_000), "repeats too much"],
     ["many characters", "a".repeat(110_000), "repeats too much"],
     ["repetitions of repetitions", "(((a{1,1000}){1,1000}){1,1000})", "repeats too much"],

@@ -89,7 +89,7 @@ describe("doctor finds what start would refuse:", () => {
 
   test.each([
     ["a missing GGUF", ["--model-1-gguf", "/nowhere/model.gguf"], /model-1 .*\/nowhere\/model\.gguf is missing/],
-    ["a file that is no GGUF", ["--model-1-gguf", program], /main\.mjs is not a GGUF file/],
+    ["a file that is not GGUF", ["--model-1-gguf", program], /main\.mjs is not a GGUF file/],
     ["too little memory for one context", ["--kv-memory-mb", "1"], /one slot does not fit the memory budget/],
     [
       "a script that is missing",

@@ -26,14 +26,14 @@ const errorOf = (answer: RawAnswer | undefined): unknown =>
   (JSON.parse(answer?.body || '{"error": "the answer has no body"}') as { error: unknown }).error;
 const send = (bytes: string | Uint8Array): Promise<RawAnswer | undefined> => exchange(server().origin, bytes);
 
-describe("HTTP-22 ERR-01 ERR-02 ERR-03 ERR-04 ERR-05 ERR-06 what cannot be read as HTTP", () => {
+describe("HTTP-22 ERR-01 ERR-02 ERR-03 ERR-04 ERR-05 ERR-06 bytes that cannot be read as HTTP", () => {
   test.each([
     ["a word", "hello\r\n\r\n", 400],
     ["the greeting of TLS", "\u0016\u0003\u0001\u0002\u0000\u0001", 400],
     ["a header without a colon", "GET /v1/models HTTP/1.1\r\nHost\r\n\r\n", 400],
     ["a header with a control character", "GET /v1/models HTTP/1.1\r\nA: \u0001\r\n\r\n", 400],
     ["a path with a blank", "GET /v1/mo dels HTTP/1.1\r\n\r\n", 400],
-    ["a length that is no number", "POST /v1/models HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400],
+    ["a length that is not a number", "POST /v1/models HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400],
     ["two lengths", "POST /v1/models HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400],
     ["a length and a coding", "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400],
     ["an unknown coding", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked, rot13\r\n\r\n", 400],
@@ -55,7 +55,7 @@ describe("HTTP-22 ERR-01 ERR-02 ERR-03 ERR-04 ERR-05 ERR-06 what cannot be read 
     expect(errorOf(answer)).toMatchObject({ type: "invalid_request_error", code: "invalid_value", param: null });
   });
 
-  test("what is just small enough is read", async () => {
+  test("a request that is just small enough is read", async () => {
     expect((await send(requestText("GET /v1/models", manyHeaders(99))))?.status).toBe(200);
     expect((await send(requestText(`GET /v1/models?${"x".repeat(8000)}`, auth)))?.status).toBe(200);
   });
@@ -189,7 +189,7 @@ describe("a connection", () => {
     expect(lines[0]).toContain('"status":499');
   });
 
-  test("whose next request is noise does not give its answer to the one before", async () => {
+  test("whose next request is malformed does not mix up the two answers", async () => {
     using connection = await RawConnection.open(server().origin);
     connection.send(post({}, JSON.stringify({ model: modelId, ...play("stall") })));
     await until(

@@ -70,7 +70,7 @@ describe("a service that has only a chat route", () => {
     expect(place.asked).toBe(before);
   });
 
-  test("REQ-21 and is no vLLM has no sampling of vLLM's own, in the model list, too", async () => {
+  test("REQ-21 and is not vLLM has none of vLLM's own sampling parameters, also in the model list", async () => {
     await using started = await start({});
     const { server } = started;
     const refusal = { status: 400, code: "unsupported_parameter", param: "top_k" };

@@ -135,7 +135,7 @@ describe("an obstacle to a start is reported in one sentence that says what to d
       database.exec("PRAGMA user_version = 1000");
     }
     await assertFails(settings, /newer Parley \(schema 1000/);
-    writeFileSync(file, "this is no database ".repeat(100));
+    writeFileSync(file, "this is not a database ".repeat(100));
     await assertFails(settings, /cannot be used \(.*database/);
   });
 

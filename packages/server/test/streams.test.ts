@@ -29,7 +29,7 @@ describe("STRM-22 STRM-23 STRM-25 STRM-41 an engine that ends in mid-stream is r
   const breaks = {
     fails: [{ fail: "CUDA out of memory" }],
     "breaks the connection": [{ wait_ms: 50 }, { reset: true }],
-    "says what is no JSON": [{ raw: "<html>\n" }],
+    "sends bytes that are not JSON": [{ raw: "<html>\n" }],
     "cuts an event in half": [{ raw: '{"kind":"text","choice":0,' }, { wait_ms: 50 }, { reset: true }],
     "says an unknown kind of event": [raw({ kind: "banana" })],
     "ends without a finish": [],

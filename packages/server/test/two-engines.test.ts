@@ -56,7 +56,7 @@ describe("one of two engines dies in the middle of a stream", () => {
     expect((await server.complete({ ...ask, model: modelId })).model).toBe(modelId);
   });
 
-  test("what was delivered is in the ledger", async () => {
+  test("the delivered tokens are in the ledger", async () => {
     const [cancelled] = await server.ledger();
     expect(cancelled).toMatchObject({ model: modelId });
     expect(cancelled?.completion_tokens).toBeGreaterThan(0);

@@ -29,7 +29,7 @@ export async function answerChat(call: Call, given: string): Promise<Reply | und
     parsed === undefined ||
     levelsOf(text) > world.settings.maxLevels ||
     countValues(parsed) > world.settings.maxBodyValues
-      ? fault("invalid_json", null, "The body is no JSON.")
+      ? fault("invalid_json", null, "The body is not JSON.")
       : judge(parsed, text, call);
   const bodyOf = (value: unknown): Body => (isRecord(value) ? value : {});
   const changed = mutant.violation ? mutant.violation(own, bodyOf(parsed), head) : own;

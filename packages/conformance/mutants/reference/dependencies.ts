@@ -96,7 +96,7 @@ function schemaFault(schema: unknown, path: string, isHeld: boolean): Violation 
   const [odd] = isHeld ? wordsIn(schema).filter(({ isUnenforceable }) => isUnenforceable) : [];
   if (odd !== undefined)
     return fault("invalid_schema", path, `${path} has the keyword ${odd.word}, which cannot be enforced.`);
-  return isValidSchema(schema) ? undefined : fault("invalid_schema", path, `${path} is no valid JSON Schema.`);
+  return isValidSchema(schema) ? undefined : fault("invalid_schema", path, `${path} is not a valid JSON Schema.`);
 }
 
 function isValidSchema(schema: unknown): boolean {

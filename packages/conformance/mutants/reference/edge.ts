@@ -90,7 +90,7 @@ export function edgeReply(world: World, reason: string): string {
   const reply = withMutation(
     world,
     head,
-    errorReply({ status, code, param: null, message: "The bytes are no HTTP request." }),
+    errorReply({ status, code, param: null, message: "The bytes are not an HTTP request." }),
     newRequestId(),
   );
   const body = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);

@@ -19,7 +19,7 @@ let last = "none";
 const anyType = (isIt: (head: Head) => boolean): Mutant =>
   onStatus(415, (_reply, head) => (isIt(head) ? { status: 400, body: wrongJson } : {}));
 const wrongJson = {
-  error: { message: "The body is no JSON.", type: "invalid_request_error", param: null, code: "invalid_json" },
+  error: { message: "The body is not JSON.", type: "invalid_request_error", param: null, code: "invalid_json" },
   request_id: "none",
 };
 

@@ -171,7 +171,7 @@ export const toolsAndFormats: SeededBugs = {
     violation: (found, body) =>
       found ??
       (keywordsOf(body).includes('"conformanceWord"')
-        ? fault("invalid_schema", "response_format.json_schema.schema", "conformanceWord is no keyword.")
+        ? fault("invalid_schema", "response_format.json_schema.schema", "conformanceWord is not a keyword.")
         : undefined),
   },
   "unknown-word-unnamed": {

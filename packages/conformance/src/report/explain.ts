@@ -25,7 +25,7 @@ export function explainClause(id: string, profile: RunProfile, keyVariable: stri
       ? own.map(({ how }) => `How it is checked: ${how}`)
       : [`Why there is no check: ${unchecked.find((one) => one.clause === id)?.reason}`]),
     "",
-    `What breaks it: ${clause.faults.map((fault) => fault.replaceAll("-", " ")).join("; ")}.`,
+    `Faults that break it: ${clause.faults.map((fault) => fault.replaceAll("-", " ")).join("; ")}.`,
     `How to comply: ${clause.comply}`,
     ...(description === undefined
       ? []

@@ -14,7 +14,7 @@ export interface paths {
          * Create a chat completion
          * @description Writes the next message of a conversation: as one JSON object or, with `stream: true`, event by event.
          *
-         *     **What is checked, and when.** The key is judged from the head of the request, before its body is read (AUTH-12). If
+         *     **Checks and their order.** The key is judged from the head of the request, before its body is read (AUTH-12). If
          *     a request has several faults, the first one in this order is reported: head, key, `Expect`, path, method, shutdown,
          *     budget, requests a minute, requests at a time, bytes at a time, media type, size, JSON, members in the order of the
          *     schema, members that are not supported, members that would be ignored, model, readiness, features that this model
@@ -43,7 +43,7 @@ export interface paths {
          *     byte is one event with an `error`, and nothing after it (STRM-22, STRM-23); before the first byte it is an ordinary
          *     HTTP error (STRM-26).
          *
-         *     **Limits and charge.** Limits and their headers: LIM-01 to LIM-18. What an answer costs is in its `usage` (RESP-16).
+         *     **Limits and charge.** Limits and their headers: LIM-01 to LIM-18. The price of an answer is in its `usage` (RESP-16).
          *     If the caller disconnects from a stream, its prompt and the tokens generated until then are charged (OPS-10). A
          *     failure before the first token, or one of the service, costs nothing (OPS-11, OPS-17). Closing the connection is the
          *     way to stop an answer, streamed or not (STRM-32).

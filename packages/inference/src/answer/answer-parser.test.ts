@@ -65,7 +65,7 @@ describe("an answer, token by token", () => {
       { reasoning: "Hm", text: "Yes" },
     ],
     [
-      "a call of its own accord",
+      "a call that the model chooses to make",
       auto,
       ["Let me see.", "<tool_call>", ...call],
       { text: "Let me see.", calls: ['f{"a": 1}'], forced: "\n\n</tool_call>", finish: "tool_calls" },

@@ -79,8 +79,8 @@ describe("the driver's end of the socket", () => {
       "crashed",
     ],
     ["no answer at all", (response: ServerResponse) => response.destroy(), "crashed"],
-    ["a line that is no JSON", (response: ServerResponse) => response.end(`${line(role)}oops\n`), "protocol"],
-    ["JSON that is no event", (response: ServerResponse) => response.end(line({ hello: 1 })), "protocol"],
+    ["a line that is not JSON", (response: ServerResponse) => response.end(`${line(role)}oops\n`), "protocol"],
+    ["JSON that is not an event", (response: ServerResponse) => response.end(line({ hello: 1 })), "protocol"],
     ["nothing worth the name", (response: ServerResponse) => response.end("null\n"), "protocol"],
     ["a refusal that is none", (response: ServerResponse) => response.writeHead(400).end("<html>"), "protocol"],
   ])("%s is an error of its kind", async (_title, reply, kind) => {

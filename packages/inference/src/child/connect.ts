@@ -123,7 +123,7 @@ function parseEvent(line: string): EngineEvent {
   const event = JSON.parse(line) as Partial<ChildEvent> | null;
   if (event?.kind === "failed") throw new EngineError("crashed", event.message ?? "the engine failed");
   if (typeof event?.kind !== "string" || !("choice" in event || "usage" in event))
-    throw new SyntaxError(`this is no event: ${line}`);
+    throw new SyntaxError(`this is not an event: ${line}`);
   // Our own child process wrote the members.
   return event as EngineEvent;
 }

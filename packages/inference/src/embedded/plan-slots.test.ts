@@ -82,7 +82,7 @@ describe("slots", () => {
     ["says nothing of its shape", {}],
     ["has no attention", { context_length: 512, block_count: 2, embedding_length: 64 }],
     ["has no context", { block_count: 2, embedding_length: 64, attention: { head_count: 4 } }],
-  ])("a file that %s is no language model", (_title, metadata) => {
-    expect(() => planSlots(fileWith(metadata), settings)).toThrow("it is no language model");
+  ])("a file that %s is not a language model", (_title, metadata) => {
+    expect(() => planSlots(fileWith(metadata), settings)).toThrow("it is not a language model");
   });
 });

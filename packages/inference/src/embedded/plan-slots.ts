@@ -102,7 +102,7 @@ function readDimensions(file: GgufFileInfo): { contextLength: number; layers: nu
     ((attention?.key_length ?? headSize) + (attention?.value_length ?? headSize));
   if (!contextLength || !layers || !valuesPerToken) {
     throw new MemoryBudgetError(
-      "The model file does not say how large its context and its key-value cache are: it is no language model.",
+      "The model file does not say how large its context and its key-value cache are: it is not a language model.",
     );
   }
   return { contextLength, layers, valuesPerToken };

@@ -75,7 +75,7 @@ test("different weights have a different identity", () => {
 
 test.each<[string, () => string, RegExp]>([
   ["no folder", () => "/nonexistent/weights", /^The folder \/nonexistent\/weights is missing\.$/],
-  ["no tokenizer", () => changed("a", remove("tokenizer.json")), /holds no tokenizer\.json/],
+  ["no tokenizer", () => changed("a", remove("tokenizer.json")), /has no tokenizer\.json/],
   [
     "a damaged tokenizer",
     () => changed("b", (copy) => writeFileSync(join(copy, "tokenizer.json"), "{")),
@@ -84,7 +84,7 @@ test.each<[string, () => string, RegExp]>([
   [
     "no template",
     () => changed("c", write("tokenizer_config.json", {})),
-    /holds no chat template: it is no chat model/,
+    /has no chat template: it is not a chat model/,
   ],
   [
     "no end of a turn",

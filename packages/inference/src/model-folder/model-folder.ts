@@ -77,7 +77,7 @@ function readJson(folder: string, name: string): unknown {
   const path = join(folder, name);
   if (!existsSync(folder)) throw new ModelFolderError(`The folder ${folder} is missing.`);
   if (!existsSync(path))
-    throw new ModelFolderError(`${folder} holds no ${name}: it is no folder of a model in the Hugging Face format.`);
+    throw new ModelFolderError(`${folder} has no ${name}: it is not a model folder in the Hugging Face format.`);
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
@@ -94,7 +94,7 @@ function templateOf(path: string, { chat_template: member }: TokenizerConfig): s
   const file = join(path, "chat_template.jinja");
   if (existsSync(file)) return readFileSync(file, "utf8");
   const template = typeof member === "object" ? member.find(({ name }) => name === "default")?.template : member;
-  if (template === undefined) throw new ModelFolderError(`${path} holds no chat template: it is no chat model.`);
+  if (template === undefined) throw new ModelFolderError(`${path} has no chat template: it is not a chat model.`);
   return template;
 }
 

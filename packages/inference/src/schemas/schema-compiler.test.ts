@@ -45,7 +45,7 @@ test.each([
   ["many steps", large("b"), "rules"],
   ["more subschemas than are enforced", { properties: empty("p", 32_000) }, "fault"],
   ["many definitions that nothing refers to", { $defs: empty("d", 32_000), type: "string" }, "rules"],
-  ["many words that are no keywords", { ...empty("w", 32_000), type: "string" }, "rules"],
+  ["many words that are not keywords", { ...empty("w", 32_000), type: "string" }, "rules"],
 ])("a schema with %s does not hold up the event loop", async (_what, schema, outcome) => {
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 1);
@@ -192,7 +192,7 @@ describe("the thread", () => {
   });
 });
 
-describe("what has been compiled", () => {
+describe("a compiled schema", () => {
   test("is not compiled again for the same owner, and is for another", async () => {
     await compiler.compile([answer(small("c"))], "one", never);
     await compiler.compile([answer(small("c"))], "one", never);
@@ -219,7 +219,7 @@ describe("what has been compiled", () => {
   });
 });
 
-test("whether parameters are JSON Schema is known without reading them again", async () => {
+test("the validity of parameters is known without reading them again", async () => {
   const schema = { type: "object", properties: { a: { minLength: -1 } } };
   const wanted: WantedSchema = { schema, use: "lenient", isBinding: false };
   for (const requests of [1, 2]) {

@@ -47,7 +47,7 @@ export async function watchProgress(
     if (status.computing === 0 || status.progress !== progress) movedAt = performance.now();
     progress = status.progress;
     if (performance.now() - movedAt > stallMs) {
-      return { why: `the engine is frozen: no token for ${stallMs} ms with work under way`, isStall: true };
+      return { why: `the engine is frozen: no token for ${stallMs} ms although it has work`, isStall: true };
     }
   }
 }

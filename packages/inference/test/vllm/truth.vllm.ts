@@ -68,7 +68,7 @@ test("our tokenizer and the engine's own agree on any text", async () => {
   }
 });
 
-describe("what is charged is what the engine counts", () => {
+describe("the engine's own count is charged", () => {
   const tokensOf = async (): Promise<number> => {
     const text = await connection.read("/metrics", soon());
     return [...text.matchAll(/^vllm:generation_tokens_total\{[^}]*\} (\S+)/gm)].reduce(

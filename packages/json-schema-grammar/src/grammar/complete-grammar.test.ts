@@ -235,7 +235,7 @@ describe("the body of a call", () => {
     ["a function without parameters", '{"name": "ping", "arguments": {}}', true],
     ["arguments that it does not take", '{"name": "ping", "arguments": {"a": 1}}', false],
     ["a schema that is not enforced", '{"name": "anything", "arguments": {"a": [1]}}', true],
-    ["arguments that are no object", '{"name": "anything", "arguments": [1]}', false],
+    ["arguments that are not an object", '{"name": "anything", "arguments": [1]}', false],
     ["valid arguments", '{"name": "send", "arguments": {"to": "x"}}', true],
     ["invalid arguments", '{"name": "send", "arguments": {}}', false],
     ["no object although the schema would allow it", '{"name": "maybe", "arguments": null}', false],

@@ -28,7 +28,7 @@ describe("the size of a JSON text", () => {
     );
   });
 
-  test.each(["", "[", "]", '"', '"\\', "[,", "}{"])("is found of %j as well, which is no JSON", (text) => {
+  test.each(["", "[", "]", '"', '"\\', "[,", "}{"])("is found for %j, too, which is not JSON", (text) => {
     expect(scanJson(text, unbounded).levels).toBeLessThanOrEqual(1);
   });
 

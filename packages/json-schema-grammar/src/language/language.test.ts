@@ -67,7 +67,7 @@ test.each([
   ["(?P<name>a)", "(?P< has no meaning in ECMA-262"],
   ["a\\Z", "\\Z has no meaning in ECMA-262"],
   ["[[:alpha:]]\\-", "[[: has no meaning in ECMA-262"],
-  ["a(", "it is no ECMA-262 regular expression"],
+  ["a(", "it is not an ECMA-262 regular expression"],
 ])("%s is refused by name", (source, reason) => {
   expect(() => pattern(source)).toThrow(UnenforceablePatternError);
   expect(() => pattern(source)).toThrow(reason);

@@ -115,7 +115,7 @@ describe("sets", () => {
   });
 });
 
-describe("what a model may write", () => {
+describe("the numbers that a model may write", () => {
   test("are integers without a fraction, and numbers with one or an exponent", () => {
     const integers = NumberSet.integers().written(enough);
     expect(["0", "-12", String(2n ** 256n - 1n)].every((text) => integers.includes(text))).toBe(true);

@@ -39,7 +39,7 @@ export function parsePattern(source: string): Expression {
     return choice(parser.parsePattern(source, 0, source.length, {}).alternatives);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new UnenforceablePatternError(`it is no ECMA-262 regular expression: ${error.message}`, { cause: error });
+    throw new UnenforceablePatternError(`it is not an ECMA-262 regular expression: ${error.message}`, { cause: error });
   }
 }
 

@@ -30,7 +30,7 @@ export function addRestoreCommand(program: Command): void {
       const { keys, entries, replaced } = await restore(dataFlags.configOf(command).dataDir, file, Date.now());
       process.stdout.write(`Restored ${file}: ${keys} keys and ${entries} requests.\n`);
       if (replaced !== undefined) {
-        process.stdout.write(`What was there before is in ${replaced}. Delete that folder when nobody needs it.\n`);
+        process.stdout.write(`The replaced files are in ${replaced}. Delete that folder when you no longer need it.\n`);
       }
     });
 }

@@ -81,7 +81,11 @@ test.each<[string, readonly string[], RegExp]>([
   ["status without a server", ["engine", "status", "--port", "1"], /No server answers at/],
   ["logs that there are not", ["engine", "logs", "model-1"], /There is no log of model-1/],
   ["an unknown model", ["engine", "logs", "model-9"], /There is no model model-9/],
-  ["restarting what is no engine of its own", ["engine", "restart", "model-1"], /nothing to restart but the server/],
+  [
+    "restarting a model without an engine of its own",
+    ["engine", "restart", "model-1"],
+    /nothing to restart but the server/,
+  ],
   ["restarting without a server", ["engine", "restart", "model-1", "--engine", "vllm-process"], /No server uses/],
   ["installing without the right Python", ["vllm", "install", "--python", "/nonexistent"], /Python 3\.11 is needed/],
 ])("fails with a sentence: %s", async (_title, args, why) => {

@@ -35,7 +35,7 @@ export function addPruneCommand(usage: Command): void {
       process.stdout.write(`${exported} requests that ended before ${day} are in ${file}.\n`);
       const removed = await state.ledger.prune(flags.before);
       process.stdout.write(
-        `${removed} were removed from the ledger. What their keys have spent still counts. The database keeps its size and fills the space again.\n`,
+        `${removed} were removed from the ledger. The spending of their keys still counts. The database keeps its size and fills the space again.\n`,
       );
     });
 }

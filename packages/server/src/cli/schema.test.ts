@@ -26,8 +26,8 @@ test("the report names an unenforced keyword with its path and an alternative, a
 });
 
 test.each([
-  ["no JSON", "{", /^parley: - is no JSON: /],
-  ["no schema", "[1]", /^parley: - holds no JSON Schema/],
+  ["no JSON", "{", /^parley: - is not JSON: /],
+  ["no schema", "[1]", /^parley: - is not a JSON Schema/],
 ])("%s is told in a sentence", (_title, text, expected) => {
   const { status, stderr } = check(text);
   expect(status).toBe(1);

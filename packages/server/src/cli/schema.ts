@@ -32,7 +32,7 @@ export function addSchemaCommand(program: Command): void {
 function readSchema(file: string): Schema {
   const value = parse(readText(file), file);
   if (typeof value === "boolean" || isRecord(value)) return value;
-  throw new Error(`${file} holds no JSON Schema: it must be an object, true or false`);
+  throw new Error(`${file} is not a JSON Schema: it must be an object, true or false`);
 }
 
 function readText(file: string): string {
@@ -49,7 +49,7 @@ function parse(text: string, file: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new Error(`${file} is no JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 

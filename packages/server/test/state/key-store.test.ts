@@ -52,7 +52,7 @@ describe("the contract notices a store that", () => {
     title: RegExp,
   ])[] = [
     ["never looks at a key again that it has found", rememberForever, /^shows every change/],
-    ["disables anew every time", disableAnew, /^disables a key from the first time on/],
+    ["disables again every time", disableAnew, /^disables a key from the first time on/],
     [
       "forgets the rules",
       (store) => ({ insert: ({ models: _models, ...key }) => store.insert(key) }),

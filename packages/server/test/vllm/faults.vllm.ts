@@ -53,7 +53,7 @@ describe("an engine that fails under load comes back, and every stream tells the
   });
 });
 
-test("draining: what is under way finishes, nothing new is taken, nothing is left behind", async () => {
+test("draining: running requests finish, no new ones are accepted, nothing is left behind", async () => {
   const { server } = service;
   await engineOf(service).whenReady();
   const group = groupOf(service);

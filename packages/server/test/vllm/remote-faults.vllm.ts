@@ -83,7 +83,7 @@ const back = (): Promise<void> => gate.leadTo(upstream.vllm.socketPath);
 
 const driver = "remote";
 const faults: readonly Fault[] = [
-  { driver, name: "SIGKILL of its engine core; others start it anew", act: () => signal("SIGKILL") },
+  { driver, name: "SIGKILL of its engine core; others start it again", act: () => signal("SIGKILL") },
   {
     driver,
     name: "SIGSTOP of its engine core; others wake it",

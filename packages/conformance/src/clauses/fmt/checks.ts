@@ -111,8 +111,8 @@ const checks: readonly Check[] = [
       return "every answer kept the format";
     },
   ),
-  checkOf("FMT-16", "Sends a schema with words that are no keywords.", ["words that are no keywords"], (context) => {
-    const answer = context.answer("words that are no keywords");
+  checkOf("FMT-16", "Sends a schema with words that are not keywords.", ["words that are not keywords"], (context) => {
+    const answer = context.answer("words that are not keywords");
     completionOf(answer);
     return mustNameIgnored(answer, ...foreignWords.map((word) => `${schemaPath}.${word}`));
   }),

@@ -93,7 +93,7 @@ export const plans = refusals([
     sample: 2,
     cases: [
       bad("a type that is none", { type: "colour" }),
-      bad("required that is no list", { type: "object", required: "a" }),
+      bad("required that is not a list", { type: "object", required: "a" }),
       bad("a reference to nothing", { $ref: "#/$defs/none" }),
     ],
   },
@@ -172,7 +172,7 @@ export const steps: readonly Step[] = [
     max_completion_tokens: 3,
   }),
   structured("annotations", { ...format(annotated), max_completion_tokens: 1 }),
-  structured("words that are no keywords", { ...format(withForeignWords), max_completion_tokens: 1 }),
+  structured("words that are not keywords", { ...format(withForeignWords), max_completion_tokens: 1 }),
   {
     name: "a bad schema, streamed and not",
     needs: ["models"],

@@ -178,7 +178,7 @@ export const unreadable: readonly (readonly [title: string, raw: string, statuse
   ["a word", "hello\r\n\r\n", [400]],
   ["another version of HTTP", "GET /v1/models HTTP/9.9\r\nHost: x\r\n\r\n", [400, 505]],
   ["a header of 100 kB", `GET /v1/models HTTP/1.1\r\nHost: x\r\nA: ${"x".repeat(100_000)}\r\n\r\n`, [431]],
-  ["a length that is no number", "POST /v1/models HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", [400]],
+  ["a length that is not a number", "POST /v1/models HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", [400]],
   [
     "a URL of 40 kB",
     `GET /v1/${"x".repeat(40_000)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n`,

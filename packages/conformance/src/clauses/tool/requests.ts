@@ -73,7 +73,7 @@ export const plans = refusals([
     sample: 2,
     cases: [
       withTool("a type that is none", { parameters: { type: "colour" } }),
-      withTool("required that is no list", { parameters: { type: "object", required: "a" } }),
+      withTool("required that is not a list", { parameters: { type: "object", required: "a" } }),
     ],
   },
   {

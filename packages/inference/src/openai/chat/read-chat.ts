@@ -103,7 +103,7 @@ function parseChunk(data: string): ChatChunk {
   } catch {
     // Thrown below.
   }
-  throw new EngineError("protocol", "the engine wrote an event that is no JSON object");
+  throw new EngineError("protocol", "the engine wrote an event that is not a JSON object");
 }
 
 type Delta = ChatStep & { readonly hasOutput: boolean };

@@ -13,14 +13,14 @@ import { satisfies } from "@parley/json-schema-grammar/validate-value";
  */
 export function validateContent(content: string, format: EngineRequest["format"]): void {
   if (format.type === "text") return;
-  const value = parseOr(content, "the engine wrote content that is no JSON");
+  const value = parseOr(content, "the engine wrote content that is not JSON");
   const isRight = format.type === "json_object" ? isRecord(value) : isValid(format.schema, value);
   if (!isRight) throw new EngineError("protocol", "the engine wrote JSON that is not what was asked for");
 }
 
 /** Checks the arguments of a finished call: they must be a JSON object, and satisfy the schema if that was promised. */
 export function validateArguments(text: string, tool: FunctionTool | undefined, isForced: boolean): void {
-  const value = parseOr(text, "the engine wrote arguments that are no JSON");
+  const value = parseOr(text, "the engine wrote arguments that are not JSON");
   const isBinding = isForced || tool?.isStrict === true;
   if (isRecord(value) && (!isBinding || isValid(tool?.parameters ?? noParameters, value))) return;
   throw new EngineError("protocol", "the engine called a function with arguments that its schema does not allow");

@@ -92,8 +92,8 @@ describe("[DONE] is a clean end only after a legal finish", () => {
       [chunk("stop", 1), chunk(null, 2)],
       ["protocol", "the engine went on after the end of a choice"],
     ],
-    ["no JSON", ["<html>"], ["protocol", "the engine wrote an event that is no JSON object"]],
-    ["a string", ['"oops"'], ["protocol", "the engine wrote an event that is no JSON object"]],
+    ["no JSON", ["<html>"], ["protocol", "the engine wrote an event that is not a JSON object"]],
+    ["a string", ['"oops"'], ["protocol", "the engine wrote an event that is not a JSON object"]],
   ])("%s", (_title, events, want) => {
     expect(readAll(saying(...events)).end).toEqual(want);
   });

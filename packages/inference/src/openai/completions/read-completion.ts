@@ -89,7 +89,7 @@ export class CompletionReader {
 
 function parseChunk(data: string): CompletionChunk {
   const chunk = parse(data);
-  if (chunk === undefined) throw new EngineError("protocol", "the engine wrote an event that is no JSON object");
+  if (chunk === undefined) throw new EngineError("protocol", "the engine wrote an event that is not a JSON object");
   return chunk;
 }
 

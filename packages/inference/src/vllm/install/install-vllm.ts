@@ -123,7 +123,8 @@ print("vLLM", vllm.__version__, "torch", torch.__version__)
 async function step(log: InstallOptions["log"], what: string, program: string, args: readonly string[]): Promise<void> {
   log(`${what} …`);
   const code = await exitCode(program, args, "inherit");
-  if (code !== 0) throw new InstallError(`${what} failed (${code}), see above. What was fetched is kept: try again.`);
+  if (code !== 0)
+    throw new InstallError(`${what} failed (${code}), see above. The downloaded files are kept: try again.`);
 }
 
 function exitCode(program: string, args: readonly string[], output: "inherit" | "ignore" = "ignore"): Promise<number> {

@@ -33,8 +33,8 @@ test("finds the configured vLLM, or the installed one", async () => {
 
 test.each([
   ["one that is too old", 'echo "0.9.1 gpu"', /is vLLM 0\.9\.1; at least 0\.20 is needed/],
-  ["a Python that knows of none", 'echo " gpu"', /is no vLLM/],
-  ["a Python that fails", "exit 1", /is no vLLM/],
+  ["a Python that knows of none", 'echo " gpu"', /is not vLLM/],
+  ["a Python that fails", "exit 1", /is not vLLM/],
 ])("%s: a sentence", async (name, answer, why) => {
   await expect(findVllm(environment(name.replaceAll(" ", "-"), answer), folder)).rejects.toThrow(why);
 });

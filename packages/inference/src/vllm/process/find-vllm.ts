@@ -44,7 +44,7 @@ export async function findVllm(location: string | undefined, installed: string):
   }
   const [versionText = "", kind] = await versionBeside(program);
   const version = parseVersion(versionText);
-  if (!version) throw new NoVllmError(`${program} is no vLLM: the Python beside it knows of no such package.`);
+  if (!version) throw new NoVllmError(`${program} is not vLLM: the Python next to it does not have the package vllm.`);
   if (!isAtLeast(version, oldestVersion)) {
     throw new NoVllmError(`${program} is vLLM ${versionText}; at least ${oldestVersion.join(".")} is needed.`);
   }

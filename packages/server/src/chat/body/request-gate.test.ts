@@ -79,7 +79,7 @@ test.each([
   ["a seed at its bound", bodyWith('"seed":9223372036854775807')],
   ["a seed far beyond its bound", bodyWith('"seed":1e300')],
   ["a role that there is not", bodyWith('"messages":[{"role":"__proto__","content":"a"}]')],
-  ["a role that is no text", bodyWith('"messages":[{"role":["user"],"content":"a"}]')],
+  ["a role that is not text", bodyWith('"messages":[{"role":["user"],"content":"a"}]')],
   ["many messages", bodyWith(`"messages":[${Array(2048).fill('{"role":"user","content":"a"}').join()}]`)],
   ["one message more", bodyWith(`"messages":[${Array(2049).fill('{"role":"user","content":"a"}').join()}]`)],
   ["a text that is as long as a body may be", bodyWith(`"messages":[{"role":"user","content":"${"x".repeat(4e6)}"}]`)],

@@ -99,7 +99,7 @@ describe("null", () => {
     expect((await server().stream({ messages, stream_options: { include_usage: null } })).end).toBe("done");
   });
 
-  test("REQ-14 of an unknown member is no member", async () => {
+  test("REQ-14 of an unknown member is not a member", async () => {
     expect(await ignoredIn({ mood: null, messages: [{ role: "user", content: "a", mood: null }] })).toBeNull();
   });
 });
@@ -112,7 +112,7 @@ describe("a member without effect", () => {
     );
   });
 
-  test("REQ-11 is named beside a stream, too", async () => {
+  test("REQ-11 is named with a stream, too", async () => {
     const response = await server().chat({ stream: true, mood: 1 });
     expect(response.headers.get("x-ignored-params")).toBe("mood");
     await response.text();
@@ -139,14 +139,14 @@ describe("a member without effect", () => {
     expect(await ignoredIn(members)).toBe(names.join(","));
   });
 
-  test("REQ-15 names that are written in digits stand where the request has them, at any depth", async () => {
+  test("REQ-15 names in digits keep their position in the request, at any depth", async () => {
     const message = '{"mood": 1, "\\u0037": 1, "role": "user", "content": "a \\"9\\": b"}';
     const body = `{"model": "vendor/model-1", "store": true, "10" : 1, "messages": [${message}], "9": 1}`;
     const response = await server().chat({}, { body });
     expect(response.headers.get("x-ignored-params")).toBe("store,10,messages[0].mood,messages[0].7,9");
   });
 
-  test("REQ-16 what a header cannot carry is a question mark", async () => {
+  test("REQ-16 bytes that a header cannot have become question marks", async () => {
     expect(await ignoredIn({ "a,b c\u0000\u007f\r\n~!": 1, "ü🜂": 1, "": 1 })).toBe("a?b?c????~!,??????,?");
   });
 

@@ -114,7 +114,7 @@ test("MSG-20 a developer message is read as a system message", async () => {
   ).toBe("You said: a");
 });
 
-test("MSG-28 system messages may stand anywhere", async () => {
+test("MSG-28 system messages may be anywhere", async () => {
   const system = { role: "system", content: "Be brief." };
   const messages = [{ role: "user", content: "a" }, system, { role: "assistant", content: "b" }, system];
   expect(await reply(messages)).toBe("You said: a");

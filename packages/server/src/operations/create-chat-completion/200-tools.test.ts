@@ -201,7 +201,7 @@ describe("response_format", () => {
     ).toBe(200);
   });
 
-  test("FMT-16 words that are no keywords are named, in the order of the request", async () => {
+  test("FMT-16 words that are not keywords are named, in the order of the request", async () => {
     const odd = { type: "object", example: {}, properties: { a: { maxLenght: 3 }, b: { format: "colour" } } };
     const response = await server().chat({ ...json(odd), conformance: 1 });
     expect(response.status).toBe(200);
@@ -235,7 +235,7 @@ describe("response_format", () => {
     ]);
   });
 
-  test("FMT-15 what the cap cut is given as it came", async () => {
+  test("FMT-15 content that the token limit cuts is delivered up to there", async () => {
     const { message, finish_reason } = await firstOf({
       messages: [{ role: "user", content: "a b c" }],
       response_format: { type: "json_object" },
@@ -283,7 +283,7 @@ describe("log-probabilities", () => {
   });
 });
 
-test("RESP-19 what an engine adds to its events is not passed on", async () => {
+test("RESP-19 members that an engine adds to its events are not passed on", async () => {
   const response = await server().chat({ messages: script("engine").messages });
   expect(await response.text()).not.toContain("secret");
 });

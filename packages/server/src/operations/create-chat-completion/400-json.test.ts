@@ -6,7 +6,7 @@ import { useServer } from "../../../test/use-server.ts";
 const server = useServer();
 const refuse = (body: string | Uint8Array<ArrayBuffer>) => server().refuse({}, { body });
 
-describe("HTTP-13 what is no JSON", () => {
+describe("HTTP-13 a body that is not JSON", () => {
   test.each([
     ["nothing", ""],
     ["blanks", " \n\t "],
@@ -24,7 +24,7 @@ describe("HTTP-13 what is no JSON", () => {
     expect(await refuse(body)).toMatchObject({ status: 400, code: "invalid_json", param: null });
   });
 
-  test("bytes that are no UTF-8", async () => {
+  test("bytes that are not UTF-8", async () => {
     const bytes = Uint8Array.from([...Buffer.from('{"model": "'), 0xff, 0xfe, ...Buffer.from('"}')]);
     expect(await refuse(bytes)).toMatchObject({ status: 400, code: "invalid_json", param: null });
   });
@@ -49,7 +49,7 @@ describe("nesting", () => {
     expect(await refuse('{"a":'.repeat(500_000))).toMatchObject({ code: "invalid_json" });
   });
 
-  test("HTTP-15 brackets in texts are no levels", async () => {
+  test("HTTP-15 brackets in texts do not count as levels", async () => {
     const content = '\\"[[[{{{'.repeat(100);
     const body = `{"model": "${modelId}", "messages": [{"role": "user", "content": "${content}"}]}`;
     expect((await server().chat({}, { body })).status).toBe(200);
@@ -87,7 +87,7 @@ describe("HTTP-35 the number of values", () => {
   });
 });
 
-describe("HTTP-16 JSON that is no object", () => {
+describe("HTTP-16 JSON that is not an object", () => {
   test.each(["null", "[]", "5", '"a"', "true", '[{"model": "a"}]'])("%s", async (body) => {
     expect(await refuse(body)).toMatchObject({ status: 400, code: "invalid_type", param: null });
   });

@@ -43,7 +43,7 @@ describe("tools", () => {
   });
 
   test.each([
-    ["a type that is no type", { type: "banana" }],
+    ["a type that does not exist", { type: "banana" }],
     ["properties that are a list", { type: "object", properties: [] }],
     ["a required member that is a number", { type: "object", required: [1] }],
     ["a fault deep inside", { type: "object", properties: { a: { items: { enum: 1 } } } }],
@@ -118,7 +118,7 @@ describe("response_format", () => {
     },
   );
 
-  test("FMT-16 a word that is no keyword is refused with x-strict-params", async () => {
+  test("FMT-16 a word that is not a keyword is refused with x-strict-params", async () => {
     const body = format({ type: "object", properties: { a: { type: "string", maxLenght: 3 } } });
     const strict = { headers: { "x-strict-params": "true" } };
     const { code, param } = await server().refuse(body, strict);

@@ -75,7 +75,7 @@ describe("money is held before a request runs", () => {
     });
   });
 
-  test("what is left over pays for nothing that costs more", async () => {
+  test("the rest of a budget does not pay for a request that costs more", async () => {
     const budgetUsd = `${await costOf((usual) => usual)}0000000001`;
     const key = withKey(await many().makeKey({ budgetUsd }));
     expect((await many().chat(request, key)).status).toBe(200);
@@ -102,7 +102,7 @@ describe("money is held before a request runs", () => {
     expect(await many().gauge("parley_reserved_usd")).toBe(0);
   }, 30_000);
 
-  test("what a running request holds comes back when its client disconnects", async () => {
+  test("the money that a running request reserves is released when its client disconnects", async () => {
     const max_completion_tokens = 1000;
     // It pays for one such request and for half of another one.
     const budget = new Big(await costOf(() => max_completion_tokens)).plus(

@@ -53,7 +53,7 @@ test("HTTP-07 the answer reaches a caller that is still sending", async () => {
   await connection.closed;
 });
 
-test("HTTP-07 whoever sends without end is cut off", async () => {
+test("HTTP-07 a client that sends without end is disconnected", async () => {
   using connection = await RawConnection.open(server().origin);
   connection.send(requestText(`POST ${path}`, { ...headers, "Transfer-Encoding": "chunked" }));
   const chunk = `100000\r\n${" ".repeat(0x10_00_00)}\r\n`;

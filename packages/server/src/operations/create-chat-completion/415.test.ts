@@ -45,7 +45,7 @@ describe("HTTP-12 a body that is declared as JSON", () => {
     expect((await send({ "Content-Type": type }))?.status).toBe(200);
   });
 
-  test("HTTP-34 with the coding that is none", async () => {
+  test("HTTP-34 with the coding `identity`", async () => {
     expect((await send({ "Content-Type": "application/json", "Content-Encoding": "identity" }))?.status).toBe(200);
   });
 });
