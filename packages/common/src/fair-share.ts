@@ -16,7 +16,7 @@ export interface WeightedKey {
  * time of start-time fair queueing as the level at which a key comes back.
  */
 export class FairShare {
-  /** The level: the counter of the key that had the last turn, at that time. */
+  /** The counter of the key that had the last turn, as it was at the beginning of that turn. */
   #level = 0;
   readonly #counters = new Map<string, number>();
   /** The number of waiting and running requests of each key. */
