@@ -13,7 +13,7 @@ const resolve = (path: string, target: string): string =>
   target.startsWith(".") ? normalize(join(dirname(path), target)) : target;
 
 /** Resolves an export of one of our packages: `@parley/inference/testing` → `packages/inference/testing/index.ts`. */
-function fileOf(target: string): string {
+export function fileOf(target: string): string {
   const [, name, path = ""] = /^@parley\/([^/]+)(\/.+)?$/.exec(target) ?? [];
   if (name === undefined) return target;
   const folder = name === "site" ? name : `packages/${name}`;

@@ -1,5 +1,7 @@
+import { dirname, join, normalize } from "node:path/posix";
 import ts from "typescript";
 import { expect, test } from "vitest";
+import { fileOf } from "./imports.ts";
 import { files, read } from "./tree.ts";
 
 /**
@@ -36,4 +38,42 @@ test("no function of a test is longer than 50 lines", () => {
   const measured = files.filter(isTest).flatMap(functionsIn);
   expect(measured.length).toBeGreaterThan(1000);
   expect(measured.filter(([, lines]) => lines > maxLines)).toEqual([]);
+});
+
+/**
+ * A small file with one importer usually belongs into that importer, where the reader finds it without a jump. Some are right:
+ * the file of an operation, the entry of a process or thread, code that is loaded when it is first needed.
+ */
+const maxSmallFiles = 19;
+const maxLinesOfSmall = 45;
+
+/** Finds the files of our own that a file names: by a path, also for a thread or a later load, or by a package's export. */
+const namedIn = (path: string): string[] =>
+  [...read(path).matchAll(/"(\.{1,2}\/[^"]+|@parley\/[^"]+)"/g)].map(([, target = ""]) =>
+    target.startsWith(".") ? normalize(join(dirname(path), target)) : fileOf(target),
+  );
+
+function findSmallFiles(): string[] {
+  const code = files.filter((path) => /\.(ts|mts|mjs)$/.test(path) && !path.endsWith(".test.ts"));
+  const importers = Map.groupBy(
+    code.flatMap((path) => [...new Set(namedIn(path))].map((target) => ({ path, target }))),
+    ({ target }) => target,
+  );
+  return code
+    .filter((path) => /^packages\/[^/]+\/src\//.test(path) && !path.includes("/generated/"))
+    .filter((path) => read(path).trimEnd().split("\n").length <= maxLinesOfSmall)
+    .flatMap((path) => {
+      const [first, ...others] = importers.get(path) ?? [];
+      return first && others.length === 0 ? [`${path} ← ${first.path}`] : [];
+    });
+}
+
+test(`at most ${maxSmallFiles} files of the packages are small and have one importer`, () => {
+  const small = findSmallFiles();
+  expect(small).toContain(
+    "packages/server/src/operations/list-models/list-models.ts ← packages/server/src/operations/run-operation.ts",
+  );
+  expect(small.length, `merge some of these into their importer:\n${small.join("\n")}`).toBeLessThanOrEqual(
+    maxSmallFiles,
+  );
 });

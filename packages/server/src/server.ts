@@ -34,8 +34,7 @@ import { MemoryReturn } from "./return-memory.ts";
 import { MemoryLimitStore } from "./state/memory-limit-store.ts";
 import { openState } from "./state/open-state.ts";
 import type { State } from "./state/open-state.ts";
-import { RunFolder } from "./state/run-folder.ts";
-import { ServerLock } from "./state/server-lock.ts";
+import { RunFolder, ServerLock } from "./state/server-lock.ts";
 
 export interface ServerOptions {
   readonly config: Config;

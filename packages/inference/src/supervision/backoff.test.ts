@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { backoffMs } from "./backoff.ts";
+import { CrashCount, backoffMs } from "./backoff.ts";
+import { defaultTimings } from "./timings.ts";
 
 const bounds = { firstMs: 1000, maxMs: 300_000 };
 
@@ -12,4 +13,19 @@ test.each([
   ["however often", 5000, 0.5, 150_000],
 ])("waits %s", (_title, attempt, random, want) => {
   expect(backoffMs(attempt, bounds, () => random)).toBe(want);
+});
+
+const timings = { ...defaultTimings, restartFirstMs: 1000, maxRestartMs: 300_000, maxPauseAfterReadyMs: 10_000 };
+
+test.each([
+  ["was ready is away no longer than a request may cause", true, [500, 1000, 2000, 4000, 5000, 5000]],
+  ["was never ready waits longer every time", false, [500, 1000, 2000, 4000, 8000, 16_000]],
+])("an engine that dies again and again and %s", (_title, wasReady, waits) => {
+  const crashes = new CrashCount({ timings, random: () => 0.5 });
+  const seen = waits.map(() => {
+    if (wasReady) crashes.noteReady();
+    crashes.noteCrash();
+    return crashes.waitMs(false);
+  });
+  expect(seen).toEqual(waits);
 });

@@ -4,7 +4,6 @@ import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { settlesWithin } from "@parley/common/settles-within";
 import { LineReader } from "../wire/line-reader.ts";
-import { withoutOurs } from "./without-ours.ts";
 
 /** The maximum characters of a line. Longer lines are split, because an engine that prints noise must not fill our memory. */
 const longestLine = 8192;
@@ -107,4 +106,11 @@ async function listen(stream: Readable, onLogLine: (line: string) => void): Prom
   // Every chunk of a pipe is bytes.
   for await (const bytes of stream as AsyncIterable<Uint8Array>) for (const line of lines.push(bytes)) onLogLine(line);
   for (const line of lines.end()) onLogLine(line);
+}
+
+/** Returns an environment without our settings and secrets, and without the variable that opens vLLM's debugging paths. */
+export function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isForeign = ([name]: readonly [string, unknown]): boolean =>
+    !name.startsWith("PARLEY_") && name !== "VLLM_SERVER_DEV_MODE" && name !== "VLLM_API_KEY";
+  return Object.fromEntries(Object.entries(env).filter(isForeign));
 }

@@ -1,6 +1,6 @@
 import { EngineError } from "../engine.ts";
 import type { EngineMetadata, EngineState } from "../engine.ts";
-import { LogTail } from "./log-tail.ts";
+import { LogTail } from "./engine-log.ts";
 import { ReadyGate } from "./ready-gate.ts";
 import type { Supervised } from "./supervised.ts";
 

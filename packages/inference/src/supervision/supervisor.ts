@@ -3,7 +3,7 @@ import { ImpossibleEventError } from "../state-table.ts";
 import type { Step } from "../state-table.ts";
 import type { EngineMetadata } from "../engine.ts";
 import { isBroken } from "./confirm-failure.ts";
-import { CrashCount } from "./crash-count.ts";
+import { CrashCount } from "./backoff.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { isFullDisk } from "./full-disk.ts";
 import { ReportedState } from "./reported-state.ts";

@@ -1,13 +1,16 @@
 import { Buffer } from "node:buffer";
-import { sendStatus, serveEngine } from "../../child/serve.ts";
+import { GgufFileType } from "node-llama-cpp";
 import { endBecauseOf, endWithParent } from "../../child/end-with-parent.ts";
+import { sendStatus, serveEngine } from "../../child/serve.ts";
+import type { EngineMetadata } from "../../engine.ts";
+import { fingerprint } from "../../fingerprint.ts";
+import { PromptThreads } from "../../prompt/prompt-threads.ts";
 import { MemoryBudgetError } from "../plan-slots.ts";
 import type { EmbeddedChildSettings } from "../settings.ts";
 import { ModelFileError, cannotLoad, checkModelFile } from "./check-model-file.ts";
-import { metadataOf } from "./metadata.ts";
 import { llamaCore } from "./core.ts";
 import { loadModel } from "./load-model.ts";
-import { PromptThreads } from "../../prompt/prompt-threads.ts";
+import type { LoadedModel } from "./load-model.ts";
 
 /** The process of one embedded model. Its only argument is its settings as base64-encoded JSON. */
 async function main(settings: EmbeddedChildSettings): Promise<void> {
@@ -34,6 +37,34 @@ function reportLoading(): (share: number) => void {
     reported = share;
     sendStatus({ status: "loading", share, detail: "reading weights" });
   };
+}
+
+/** Returns the metadata of the loaded model. */
+function metadataOf(model: LoadedModel, settings: EmbeddedChildSettings): EngineMetadata {
+  const template = model.file.metadata.tokenizer.chat_template ?? "";
+  return {
+    contextLength: model.plan.contextLength,
+    quantization: quantizationOf(model.file.metadata.general.file_type),
+    systemFingerprint: fingerprint([
+      settings.weightsId,
+      model.engine,
+      template,
+      settings.schemaPrompt ?? "",
+      JSON.stringify([settings.sampling, settings.model.processors]),
+    ]),
+    slots: model.plan.slots,
+    spareSlots: model.plan.spareSlots,
+    ...model.capabilities,
+    samplingDefaults: settings.sampling,
+    schemaPrompt: settings.schemaPrompt,
+    description: model.plan.explanation,
+  };
+}
+
+/** `bf16`, `q4_k_m`, …: llama.cpp's own name for the file's format. */
+function quantizationOf(fileType: number | undefined): string {
+  const name = fileType === undefined ? undefined : GgufFileType[fileType];
+  return (name ?? "unknown").replace(/^(ALL|MOSTLY)_/, "").toLowerCase();
 }
 
 try {

@@ -10,7 +10,6 @@ import { readListed } from "../read-metadata.ts";
 import { findBeyondOpenAi, namesBeyondOpenAi } from "./chat-body.ts";
 import type { ChatDialect } from "./chat-body.ts";
 import { prepareChat } from "./prepare-chat.ts";
-import { probeCapabilities } from "./probe-capabilities.ts";
 
 /** Sends requests as messages to a service that has only a chat route. */
 export class ChatAdapter implements ProtocolAdapter {
@@ -65,4 +64,41 @@ function missing(named: Capabilities, { canReason, canCallTools }: Capabilities)
   const lost = [named.canReason && !canReason ? "thinking" : "", named.canCallTools && !canCallTools ? "calls" : ""];
   const words = lost.filter((word) => word !== "").join(" and ");
   return words === "" ? "" : `, which does not read ${words}`;
+}
+
+type Ask = (request: ConstrainedRequest) => AsyncIterable<readonly EngineEvent[]>;
+
+/** Enough for the opening of the reasoning and its first word. */
+const reasoningTokens = 16;
+
+/**
+ * Finds the capabilities of the model's files that the upstream really has. vLLM parses calls and reasoning only if it was
+ * started with parsers for them, and only a trial shows that.
+ * @throws {EngineError} if it does not answer at all
+ */
+async function probeCapabilities(named: Capabilities, isVllm: boolean, ask: Ask): Promise<Capabilities> {
+  return {
+    // There is no standard way to switch reasoning on or off elsewhere.
+    canReason: named.canReason && isVllm && (await canReasonThere(ask)),
+    canCallTools: named.canCallTools && (await takesTools(ask)),
+  };
+}
+
+async function canReasonThere(ask: Ask): Promise<boolean> {
+  for await (const events of ask({ ...probeRequest, isReasoning: true, maxTokens: reasoningTokens })) {
+    if (events.some(({ kind }) => kind === "reasoning")) return true;
+  }
+  return false;
+}
+
+const tool = { name: "probe", description: "Does nothing", parameters: { type: "object", properties: {} } };
+
+async function takesTools(ask: Ask): Promise<boolean> {
+  try {
+    for await (const _events of ask({ ...probeRequest, tools: [tool], toolChoice: "auto" })) break;
+    return true;
+  } catch (error) {
+    if (error instanceof EngineError && error.kind === "rejected") return false;
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeEvents, decodeLines } from "./decode.ts";
+import { decodeEvents, decodeLines } from "./stream-chunks.ts";
 
 async function* feed(pieces: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* pieces;
@@ -19,7 +19,7 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   return edges.slice(1).map((end, index) => bytes.subarray(edges[index], end));
 }
 
-const examples = new URL("../../../../openapi/examples/", import.meta.url);
+const examples = new URL("../../../openapi/examples/", import.meta.url);
 const streams = readdirSync(examples)
   .filter((name) => name.endsWith(".sse"))
   .map((name) => [name, readFileSync(new URL(name, examples), "utf8")] as const);

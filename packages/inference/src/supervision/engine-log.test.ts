@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LogTail } from "./log-tail.ts";
+import { LogTail } from "./engine-log.ts";
 
 test("keeps the last lines, and finds the last one that is not blank", () => {
   const log = new LogTail(3);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutOurs } from "./without-ours.ts";
+import { withoutOurs } from "./engine-process.ts";
 
 test("our settings and secrets are not passed on, nor is the variable that opens vLLM's debugging paths", () => {
   const env = {
