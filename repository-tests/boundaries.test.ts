@@ -50,7 +50,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
   ["docs/", []],
-  ["site/", [/^@parley\/(contract\/document|partners)$/, /^generate\/offered\//]],
+  ["site/", [/^@parley\/(contract\/(document|stream-machine|stream-words)|partners)$/, /^generate\/offered\//]],
   ["generate/", [/^@parley\/(common|contract|server|partners)(\/|$)/, /^openapi\/(checks|variants)\//]],
   [
     "bench/",

@@ -23,7 +23,7 @@ function readRows(): readonly Row[] {
   return rows;
 }
 
-const left = 190;
+const left = 215;
 const fullWidth = 430;
 const rowHeight = 34;
 
@@ -41,7 +41,7 @@ function bar({ name, percent, wrong }: Row, index: number): string {
 export function maskbenchPicture(): string {
   const rows = readRows();
   const height = 70 + rows.length * rowHeight;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 820 ${height}" width="820" height="${height}" role="img">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 830 ${height}" width="830" height="${height}" role="img">
 <title>Share of MaskBench's schemas that pass</title>
 <style>
 text { font: 14px system-ui, sans-serif; fill: #24292f }
