@@ -80,6 +80,18 @@ test.each(pages.filter((page) => page.startsWith("docs/guides/")))("the samples 
   else expect(files.some((path) => path.startsWith(runBy[name] ?? "?"))).toBe(true);
 });
 
+test("the lines of samples fit into the column of the portal", () => {
+  const samples = files.filter((path) => /^docs\/examples\/.+\/|^packages\/client\/examples\/\w.*\.ts$/.test(path));
+  const isLong = (line: string): boolean => line.replaceAll("\t", "  ").length > 90;
+  const long = samples.flatMap((path) =>
+    read(path)
+      .split("\n")
+      .filter(isLong)
+      .map((line) => `${path}: ${line}`),
+  );
+  expect(long).toEqual([]);
+});
+
 test("the guide of limits has the numbers of the contract", () => {
   const request = parse(read("openapi/schemas/chat-request.yaml")) as ChatRequestFile;
   const { properties } = request.ChatCompletionRequest;

@@ -9,4 +9,5 @@ const stream = await openai.chat.completions.create({
   messages: [{ role: "user", content: "What is a reentrancy attack?" }],
   stream: true,
 });
-for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "");
+for await (const chunk of stream)
+  process.stdout.write(chunk.choices[0]?.delta.content ?? "");

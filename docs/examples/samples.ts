@@ -37,14 +37,28 @@ const environmentOfPython = join(
 );
 
 export const kinds: readonly Kind[] = [
-  { label: "curl", files: "*/curl.sh", needs: "curl", command: (path) => ["bash", "-eu", path] },
-  { label: "TypeScript · openai", files: "**/openai.ts", needs: "node", command: (path) => [process.execPath, path] },
+  {
+    label: "curl",
+    files: "*/curl.sh",
+    needs: "curl",
+    command: (path) => ["bash", "-eu", path],
+  },
+  {
+    label: "TypeScript · openai",
+    files: "**/openai.ts",
+    needs: "node",
+    command: (path) => [process.execPath, path],
+  },
   ...(["openai", "httpx"] as const).map((library) => ({
     label: `Python · ${library}`,
     files: `*/with_${library}.py`,
     needs: "python3",
     prepare: installPython,
-    command: (path: string): Command => [join(environmentOfPython, "bin/python"), "-B", path],
+    command: (path: string): Command => [
+      join(environmentOfPython, "bin/python"),
+      "-B",
+      path,
+    ],
   })),
   {
     label: "Go",
@@ -58,7 +72,13 @@ export const kinds: readonly Kind[] = [
     files: "*/*.java",
     needs: "javac",
     prepare: (scratch) =>
-      run("javac", ["-cp", findGson(scratch), "-d", join(scratch, "classes"), ...filesOf("*/*.java")]),
+      run("javac", [
+        "-cp",
+        findGson(scratch),
+        "-d",
+        join(scratch, "classes"),
+        ...filesOf("*/*.java"),
+      ]),
     command: (path, scratch) => [
       "java",
       "-cp",
@@ -68,16 +88,23 @@ export const kinds: readonly Kind[] = [
   },
 ];
 
-export const filesOf = (pattern: string): string[] => globSync(pattern, { cwd: folder }).toSorted();
+export const filesOf = (pattern: string): string[] =>
+  globSync(pattern, { cwd: folder }).toSorted();
 
-export const missingFor = ({ needs }: Kind): string => (isInstalled(needs) ? "" : needs);
+export const missingFor = ({ needs }: Kind): string =>
+  isInstalled(needs) ? "" : needs;
 
 /** Creates the virtual environment under another name, so an interrupted installation is never taken for a complete one. */
 async function installPython(): Promise<void> {
   if (existsSync(environmentOfPython)) return;
   const half = `${environmentOfPython}-${process.pid}`;
   await run("python3", ["-m", "venv", half]);
-  await run(join(half, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", ...pythonPackages]);
+  await run(join(half, "bin/pip"), [
+    "install",
+    "--quiet",
+    "--disable-pip-version-check",
+    ...pythonPackages,
+  ]);
   if (existsSync(environmentOfPython)) rmSync(half, { recursive: true });
   else renameSync(half, environmentOfPython);
 }

@@ -7,14 +7,22 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.Set;
 
 public class Errors {
+  private static final String QUESTION =
+      """
+      {
+        "model": "MODEL",
+        "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]
+      }
+      """;
   private static final int MAX_ATTEMPTS = 5;
   private static final Set<Integer> RETRIED = Set.of(408, 429, 500, 502, 503, 504);
   private static final HttpClient client = HttpClient.newHttpClient();
 
   /** Sends a request, and sends it again where that may help. */
   private static HttpResponse<String> post(String body) throws Exception {
+    var url = URI.create(System.getenv("PARLEY_URL") + "/chat/completions");
     var request =
-        HttpRequest.newBuilder(URI.create(System.getenv("PARLEY_URL") + "/chat/completions"))
+        HttpRequest.newBuilder(url)
             .header("Authorization", "Bearer " + System.getenv("PARLEY_KEY"))
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(body))
@@ -33,18 +41,21 @@ public class Errors {
 
   /** Asks a question. If that fails, it prints what to do. */
   private static void ask(String model) throws Exception {
-    var message = "{\"role\": \"user\", \"content\": \"What is a reentrancy attack?\"}";
-    var response = post("{\"model\": \"" + model + "\", \"messages\": [" + message + "]}");
+    var response = post(QUESTION.replace("MODEL", model));
     var answer = JsonParser.parseString(response.body()).getAsJsonObject();
     if (response.statusCode() == 200) {
       var choice = answer.getAsJsonArray("choices").get(0).getAsJsonObject();
-      System.out.println(choice.getAsJsonObject("message").get("content").getAsString());
+      var message = choice.getAsJsonObject("message");
+      System.out.println(message.get("content").getAsString());
     } else if (response.statusCode() == 429) {
-      System.out.printf("Come back in %s seconds.%n", response.headers().firstValue("retry-after").orElse("?"));
+      var wait = response.headers().firstValue("retry-after").orElse("?");
+      System.out.printf("Come back in %s seconds.%n", wait);
     } else {
       var error = answer.getAsJsonObject("error");
+      var code = error.get("code").getAsString();
+      var message = error.get("message").getAsString();
       var id = answer.get("request_id").getAsString();
-      System.out.printf("%s: %s (request %s)%n", error.get("code").getAsString(), error.get("message").getAsString(), id);
+      System.out.printf("%s: %s (request %s)%n", code, message, id);
     }
   }
 

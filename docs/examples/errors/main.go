@@ -17,7 +17,8 @@ const maxAttempts = 5
 // post sends a request, and sends it again where that may help.
 func post(body string) (*http.Response, error) {
 	for attempt := 0; ; attempt++ {
-		request, err := http.NewRequest(http.MethodPost, os.Getenv("PARLEY_URL")+"/chat/completions", strings.NewReader(body))
+		url := os.Getenv("PARLEY_URL") + "/chat/completions"
+		request, err := http.NewRequest("POST", url, strings.NewReader(body))
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +29,8 @@ func post(body string) (*http.Response, error) {
 			return response, err
 		}
 		response.Body.Close()
-		pause := time.Duration((0.5 + rand.Float64()/2) * float64(time.Second) * float64(int(1)<<attempt))
+		seconds := (0.5 + rand.Float64()/2) * float64(int(1)<<attempt)
+		pause := time.Duration(seconds * float64(time.Second))
 		if ms, err := strconv.Atoi(response.Header.Get("retry-after-ms")); err == nil {
 			pause = time.Duration(ms) * time.Millisecond
 		}
@@ -46,7 +48,10 @@ func mayHelp(response *http.Response) bool {
 
 // ask asks a question. If that fails, it prints what to do.
 func ask(model string) {
-	response, err := post(`{"model": "` + model + `", "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]}`)
+	response, err := post(`{
+		"model": "` + model + `",
+		"messages": [{"role": "user", "content": "What is a reentrancy attack?"}]
+	}`)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -65,7 +70,8 @@ func ask(model string) {
 	case http.StatusTooManyRequests:
 		fmt.Printf("Come back in %s seconds.\n", response.Header.Get("retry-after"))
 	default:
-		fmt.Printf("%s: %s (request %s)\n", answer.Error.Code, answer.Error.Message, answer.RequestID)
+		code, message := answer.Error.Code, answer.Error.Message
+		fmt.Printf("%s: %s (request %s)\n", code, message, answer.RequestID)
 	}
 }
 

@@ -1,6 +1,7 @@
 import { APIError, OpenAI, RateLimitError } from "openai";
 
-// The SDK retries 408, 409, 429 and 5xx by itself, and waits as long as the service says.
+// The SDK retries 408, 409, 429 and 5xx by itself.
+// It waits as long as the service says.
 const client = new OpenAI({
   baseURL: process.env["PARLEY_URL"],
   apiKey: process.env["PARLEY_KEY"],
@@ -16,9 +17,12 @@ async function ask(model: string): Promise<void> {
     });
     console.log(answer.choices[0]?.message.content);
   } catch (error) {
-    if (error instanceof RateLimitError) console.log(`Come back in ${error.headers.get("retry-after")} seconds.`);
-    else if (error instanceof APIError) console.log(`${error.code}: ${error.message} (request ${error.requestID})`);
-    else throw error;
+    if (error instanceof RateLimitError) {
+      console.log(`Come back in ${error.headers.get("retry-after")} seconds.`);
+    } else if (error instanceof APIError) {
+      const { code, message, requestID } = error;
+      console.log(`${code}: ${message} (request ${requestID})`);
+    } else throw error;
   }
 }
 

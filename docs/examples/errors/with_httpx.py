@@ -16,24 +16,33 @@ def post(body: dict[str, object], attempts: int = 5) -> httpx.Response:
     """Sends a request, and sends it again where that may help."""
     for attempt in range(1, attempts + 1):
         response = client.post("/chat/completions", json=body)
-        may_help = response.status_code in RETRIED and response.headers.get("x-should-retry") != "false"
-        if not may_help or attempt == attempts:
+        headers = response.headers
+        may_help = headers.get("x-should-retry") != "false"
+        if (
+            response.status_code not in RETRIED
+            or not may_help
+            or attempt == attempts
+        ):
             return response
-        pause = random.uniform(0.5, 1) * 2 ** (attempt - 1)
-        time.sleep(float(response.headers.get("retry-after-ms", pause * 1000)) / 1000)
+        pause_ms = random.uniform(500, 1000) * 2 ** (attempt - 1)
+        time.sleep(float(headers.get("retry-after-ms", pause_ms)) / 1000)
     raise AssertionError("unreachable")
 
 
 def ask(model: str) -> None:
     """Asks a question. If that fails, it prints what to do."""
-    response = post({"model": model, "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]})
+    question = {"role": "user", "content": "What is a reentrancy attack?"}
+    response = post({"model": model, "messages": [question]})
     answer = response.json()
     if response.is_success:
         print(answer["choices"][0]["message"]["content"])
     elif response.status_code == 429:
         print(f"Come back in {response.headers['retry-after']} seconds.")
     else:
-        print(f"{answer['error']['code']}: {answer['error']['message']} (request {answer['request_id']})")
+        error = answer["error"]
+        print(
+            f"{error['code']}: {error['message']} (request {answer['request_id']})"
+        )
 
 
 ask("vendor/model-1")

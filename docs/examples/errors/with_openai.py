@@ -2,8 +2,13 @@ import os
 
 from openai import APIConnectionError, APIStatusError, OpenAI, RateLimitError
 
-# The SDK retries 408, 409, 429 and 5xx by itself, and waits as long as the service says.
-client = OpenAI(base_url=os.environ["PARLEY_URL"], api_key=os.environ["PARLEY_KEY"], max_retries=4)
+# The SDK retries 408, 409, 429 and 5xx by itself.
+# It waits as long as the service says.
+client = OpenAI(
+    base_url=os.environ["PARLEY_URL"],
+    api_key=os.environ["PARLEY_KEY"],
+    max_retries=4,
+)
 
 
 def ask(model: str) -> None:

@@ -13,21 +13,23 @@ public class Limits {
       """;
 
   public static void main(String[] args) throws Exception {
+    var url = URI.create(System.getenv("PARLEY_URL") + "/chat/completions");
     var request =
-        HttpRequest.newBuilder(URI.create(System.getenv("PARLEY_URL") + "/chat/completions"))
+        HttpRequest.newBuilder(url)
             .header("Authorization", "Bearer " + System.getenv("PARLEY_KEY"))
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(QUESTION))
             .build();
-    var response = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+    var client = HttpClient.newHttpClient();
+    var response = client.send(request, BodyHandlers.ofString());
     System.out.println(response.statusCode());
+    var headers = response.headers();
     for (var unit : new String[] {"requests", "tokens"}) {
-      System.out.printf(
-          "%s of %s %s left, all of them again in %s%n",
-          response.headers().firstValue("x-ratelimit-remaining-" + unit).orElse("?"),
-          response.headers().firstValue("x-ratelimit-limit-" + unit).orElse("?"),
-          unit,
-          response.headers().firstValue("x-ratelimit-reset-" + unit).orElse("?"));
+      var limit = headers.firstValue("x-ratelimit-limit-" + unit).get();
+      var remaining = headers.firstValue("x-ratelimit-remaining-" + unit).get();
+      var reset = headers.firstValue("x-ratelimit-reset-" + unit).get();
+      System.out.printf("%s of %s %s left, ", remaining, limit, unit);
+      System.out.printf("all again in %s%n", reset);
     }
   }
 }

@@ -1,5 +1,7 @@
 curl -s -D - -o answer.json "$PARLEY_URL/chat/completions" \
   -H "Authorization: Bearer $PARLEY_KEY" \
   -H "Content-Type: application/json" \
-  -d '{"model": "vendor/model-1", "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]}' \
-  | grep -i x-ratelimit
+  -d '{
+    "model": "vendor/model-1",
+    "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]
+  }' | grep -i x-ratelimit

@@ -14,7 +14,8 @@ const question = `{
 }`
 
 func main() {
-	request, err := http.NewRequest(http.MethodPost, os.Getenv("PARLEY_URL")+"/chat/completions", strings.NewReader(question))
+	url := os.Getenv("PARLEY_URL") + "/chat/completions"
+	request, err := http.NewRequest("POST", url, strings.NewReader(question))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,7 +28,9 @@ func main() {
 	defer response.Body.Close()
 	fmt.Println(response.Status)
 	for _, unit := range []string{"requests", "tokens"} {
-		of := func(word string) string { return response.Header.Get("x-ratelimit-" + word + "-" + unit) }
-		fmt.Printf("%s of %s %s left, all of them again in %s\n", of("remaining"), of("limit"), unit, of("reset"))
+		limit := response.Header.Get("x-ratelimit-limit-" + unit)
+		remaining := response.Header.Get("x-ratelimit-remaining-" + unit)
+		reset := response.Header.Get("x-ratelimit-reset-" + unit)
+		fmt.Printf("%s of %s %s left, all again in %s\n", remaining, limit, unit, reset)
 	}
 }

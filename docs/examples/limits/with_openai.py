@@ -10,7 +10,7 @@ response = client.chat.completions.with_raw_response.create(
 )
 print(response.parse().choices[0].message.content)
 for unit in ("requests", "tokens"):
-    limit, remaining, reset = (
-        response.headers[f"x-ratelimit-{word}-{unit}"] for word in ("limit", "remaining", "reset")
-    )
-    print(f"{remaining} of {limit} {unit} left, all of them again in {reset}")
+    limit = response.headers[f"x-ratelimit-limit-{unit}"]
+    remaining = response.headers[f"x-ratelimit-remaining-{unit}"]
+    reset = response.headers[f"x-ratelimit-reset-{unit}"]
+    print(f"{remaining} of {limit} {unit} left, all again in {reset}")

@@ -21,13 +21,15 @@ public class QuickStart {
       """;
 
   public static void main(String[] args) throws Exception {
+    var url = URI.create(System.getenv("PARLEY_URL") + "/chat/completions");
     var request =
-        HttpRequest.newBuilder(URI.create(System.getenv("PARLEY_URL") + "/chat/completions"))
+        HttpRequest.newBuilder(url)
             .header("Authorization", "Bearer " + System.getenv("PARLEY_KEY"))
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(QUESTION))
             .build();
-    var response = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+    var client = HttpClient.newHttpClient();
+    var response = client.send(request, BodyHandlers.ofString());
     if (response.statusCode() != 200) throw new Exception(response.body());
     var answer = new Gson().fromJson(response.body(), Answer.class);
     System.out.println(answer.choices().get(0).message().content());

@@ -1,6 +1,9 @@
 import { OpenAI } from "openai";
 
-const client = new OpenAI({ baseURL: process.env["PARLEY_URL"], apiKey: process.env["PARLEY_KEY"] });
+const client = new OpenAI({
+  baseURL: process.env["PARLEY_URL"],
+  apiKey: process.env["PARLEY_KEY"],
+});
 
 const answer = await client.chat.completions.create({
   model: "vendor/model-1",

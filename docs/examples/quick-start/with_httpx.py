@@ -8,7 +8,10 @@ client = httpx.Client(
     timeout=610,
 )
 
-body = {"model": "vendor/model-1", "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]}
+body = {
+    "model": "vendor/model-1",
+    "messages": [{"role": "user", "content": "What is a reentrancy attack?"}],
+}
 response = client.post("/chat/completions", json=body)
 response.raise_for_status()
 print(response.json()["choices"][0]["message"]["content"])

@@ -1,6 +1,9 @@
 import { OpenAI } from "openai";
 
-const client = new OpenAI({ baseURL: process.env["PARLEY_URL"], apiKey: process.env["PARLEY_KEY"] });
+const client = new OpenAI({
+  baseURL: process.env["PARLEY_URL"],
+  apiKey: process.env["PARLEY_KEY"],
+});
 
 const answer = await client.chat.completions.create({
   model: "vendor/model-1",
@@ -8,6 +11,9 @@ const answer = await client.chat.completions.create({
   reasoning_effort: "low",
 });
 // The SDK's types do not have the reasoning.
-const message = answer.choices[0]?.message as { reasoning?: string; content: string | null };
+const message = answer.choices[0]?.message as {
+  reasoning?: string;
+  content: string;
+};
 console.log(`Reasoning: ${message.reasoning}`);
 console.log(message.content);

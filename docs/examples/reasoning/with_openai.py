@@ -10,5 +10,6 @@ answer = client.chat.completions.create(
     reasoning_effort="low",
 )
 message = answer.choices[0].message
-print(f"Reasoning: {getattr(message, 'reasoning', '')}")  # the SDK's types do not have it
+# The SDK's types do not have the reasoning.
+print(f"Reasoning: {getattr(message, 'reasoning', '')}")
 print(message.content)

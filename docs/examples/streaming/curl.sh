@@ -1,4 +1,8 @@
 curl -N "$PARLEY_URL/chat/completions" \
   -H "Authorization: Bearer $PARLEY_KEY" \
   -H "Content-Type: application/json" \
-  -d '{"model": "vendor/model-1", "messages": [{"role": "user", "content": "What is a reentrancy attack?"}], "stream": true}'
+  -d '{
+    "model": "vendor/model-1",
+    "messages": [{"role": "user", "content": "What is a reentrancy attack?"}],
+    "stream": true
+  }'

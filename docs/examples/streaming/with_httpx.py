@@ -31,4 +31,4 @@ with client.stream("POST", "/chat/completions", json=body) as response:
             print(choice["delta"].get("content") or "", end="", flush=True)
 print()
 if not is_complete:
-    raise RuntimeError("The stream ended without [DONE]: the answer is not complete.")
+    raise RuntimeError("There was no [DONE]: the answer is not complete.")

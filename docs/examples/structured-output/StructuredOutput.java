@@ -18,7 +18,12 @@ public class StructuredOutput {
       """
       {
         "model": "vendor/model-1",
-        "messages": [{"role": "user", "content": "The bridge is not audited, and one key can drain it."}],
+        "messages": [
+          {
+            "role": "user",
+            "content": "The bridge is not audited, and one key can drain it."
+          }
+        ],
         "response_format": {
           "type": "json_schema",
           "json_schema": {
@@ -38,17 +43,20 @@ public class StructuredOutput {
       """;
 
   public static void main(String[] args) throws Exception {
+    var url = URI.create(System.getenv("PARLEY_URL") + "/chat/completions");
     var request =
-        HttpRequest.newBuilder(URI.create(System.getenv("PARLEY_URL") + "/chat/completions"))
+        HttpRequest.newBuilder(url)
             .header("Authorization", "Bearer " + System.getenv("PARLEY_KEY"))
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(QUESTION))
             .build();
-    var response = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+    var client = HttpClient.newHttpClient();
+    var response = client.send(request, BodyHandlers.ofString());
     if (response.statusCode() != 200) throw new Exception(response.body());
     var gson = new Gson();
     var choice = gson.fromJson(response.body(), Answer.class).choices().get(0);
-    if (!choice.finish_reason().equals("stop")) throw new Exception("The JSON is not complete.");
+    boolean isComplete = choice.finish_reason().equals("stop");
+    if (!isComplete) throw new Exception("The JSON is not complete.");
     var assessment = gson.fromJson(choice.message().content(), Assessment.class);
     System.out.println("The risk is " + assessment.risk() + ".");
     assessment.reasons().forEach(System.out::println);

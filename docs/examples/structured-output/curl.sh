@@ -3,7 +3,12 @@ curl -s "$PARLEY_URL/chat/completions" \
   -H "Content-Type: application/json" \
   -d '{
     "model": "vendor/model-1",
-    "messages": [{"role": "user", "content": "The bridge is not audited, and one key can drain it."}],
+    "messages": [
+      {
+        "role": "user",
+        "content": "The bridge is not audited, and one key can drain it."
+      }
+    ],
     "response_format": {
       "type": "json_schema",
       "json_schema": {

@@ -11,7 +11,12 @@ import (
 
 const question = `{
 	"model": "vendor/model-1",
-	"messages": [{"role": "user", "content": "The bridge is not audited, and one key can drain it."}],
+	"messages": [
+		{
+			"role": "user",
+			"content": "The bridge is not audited, and one key can drain it."
+		}
+	],
 	"response_format": {
 		"type": "json_schema",
 		"json_schema": {
@@ -30,7 +35,8 @@ const question = `{
 }`
 
 func main() {
-	request, err := http.NewRequest(http.MethodPost, os.Getenv("PARLEY_URL")+"/chat/completions", strings.NewReader(question))
+	url := os.Getenv("PARLEY_URL") + "/chat/completions"
+	request, err := http.NewRequest("POST", url, strings.NewReader(question))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,7 +1,14 @@
 import { OpenAI } from "openai";
 
-const client = new OpenAI({ baseURL: process.env["PARLEY_URL"], apiKey: process.env["PARLEY_KEY"] });
+const client = new OpenAI({
+  baseURL: process.env["PARLEY_URL"],
+  apiKey: process.env["PARLEY_KEY"],
+});
 
+interface Assessment {
+  risk: "low" | "high";
+  reasons: string[];
+}
 const schema = {
   type: "object",
   properties: {
@@ -13,11 +20,19 @@ const schema = {
 };
 const answer = await client.chat.completions.create({
   model: "vendor/model-1",
-  messages: [{ role: "user", content: "The bridge is not audited, and one key can drain it." }],
-  response_format: { type: "json_schema", json_schema: { name: "assessment", schema } },
+  messages: [
+    {
+      role: "user",
+      content: "The bridge is not audited, and one key can drain it.",
+    },
+  ],
+  response_format: {
+    type: "json_schema",
+    json_schema: { name: "assessment", schema },
+  },
 });
 const [choice] = answer.choices;
 if (choice?.finish_reason !== "stop") throw new Error("The JSON is not complete.");
 // The service has enforced this type.
-const { risk, reasons } = JSON.parse(choice.message.content ?? "") as { risk: "low" | "high"; reasons: string[] };
-console.log(`The risk is ${risk}.`, ...reasons);
+const assessment = JSON.parse(choice.message.content ?? "") as Assessment;
+console.log(`The risk is ${assessment.risk}.`, ...assessment.reasons);

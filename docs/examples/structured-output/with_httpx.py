@@ -20,8 +20,16 @@ schema = {
 }
 body = {
     "model": "vendor/model-1",
-    "messages": [{"role": "user", "content": "The bridge is not audited, and one key can drain it."}],
-    "response_format": {"type": "json_schema", "json_schema": {"name": "assessment", "schema": schema}},
+    "messages": [
+        {
+            "role": "user",
+            "content": "The bridge is not audited, and one key can drain it.",
+        }
+    ],
+    "response_format": {
+        "type": "json_schema",
+        "json_schema": {"name": "assessment", "schema": schema},
+    },
 }
 response = client.post("/chat/completions", json=body)
 response.raise_for_status()

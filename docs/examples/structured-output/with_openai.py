@@ -15,7 +15,12 @@ class Assessment(BaseModel):
 # parse() raises LengthFinishReasonError if the token limit cut the answer.
 answer = client.chat.completions.parse(
     model="vendor/model-1",
-    messages=[{"role": "user", "content": "The bridge is not audited, and one key can drain it."}],
+    messages=[
+        {
+            "role": "user",
+            "content": "The bridge is not audited, and one key can drain it.",
+        }
+    ],
     response_format=Assessment,
 )
 assessment = answer.choices[0].message.parsed

@@ -24,19 +24,21 @@ public class TokensAndCost {
       """;
 
   public static void main(String[] args) throws Exception {
+    var url = URI.create(System.getenv("PARLEY_URL") + "/chat/completions");
     var request =
-        HttpRequest.newBuilder(URI.create(System.getenv("PARLEY_URL") + "/chat/completions"))
+        HttpRequest.newBuilder(url)
             .header("Authorization", "Bearer " + System.getenv("PARLEY_KEY"))
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(QUESTION))
             .build();
-    var response = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+    var client = HttpClient.newHttpClient();
+    var response = client.send(request, BodyHandlers.ofString());
     if (response.statusCode() != 200) throw new Exception(response.body());
     var answer = new Gson().fromJson(response.body(), Answer.class);
     var usage = answer.usage();
     System.out.println(answer.choices().get(0).message().content());
-    System.out.printf(
-        "%d + %d tokens, %s US dollars%n",
-        usage.prompt_tokens(), usage.completion_tokens(), usage.cost_usd().toPlainString());
+    var cost = usage.cost_usd().toPlainString();
+    int prompt = usage.prompt_tokens(), completion = usage.completion_tokens();
+    System.out.printf("%d + %d tokens, %s US dollars%n", prompt, completion, cost);
   }
 }

@@ -15,7 +15,8 @@ const question = `{
 }`
 
 func main() {
-	request, err := http.NewRequest(http.MethodPost, os.Getenv("PARLEY_URL")+"/chat/completions", strings.NewReader(question))
+	url := os.Getenv("PARLEY_URL") + "/chat/completions"
+	request, err := http.NewRequest("POST", url, strings.NewReader(question))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,5 +45,6 @@ func main() {
 	}
 	usage := answer.Usage
 	fmt.Println(answer.Choices[0].Message.Content)
-	fmt.Printf("%d + %d tokens, %s US dollars\n", usage.PromptTokens, usage.CompletionTokens, usage.CostUSD)
+	fmt.Printf("%d + %d tokens, ", usage.PromptTokens, usage.CompletionTokens)
+	fmt.Println(usage.CostUSD, "US dollars")
 }

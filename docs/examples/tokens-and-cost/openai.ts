@@ -1,6 +1,9 @@
 import { OpenAI } from "openai";
 
-const client = new OpenAI({ baseURL: process.env["PARLEY_URL"], apiKey: process.env["PARLEY_KEY"] });
+const client = new OpenAI({
+  baseURL: process.env["PARLEY_URL"],
+  apiKey: process.env["PARLEY_KEY"],
+});
 
 const stream = await client.chat.completions.create({
   model: "vendor/model-1",
@@ -13,5 +16,8 @@ for await (const { choices, usage } of stream) {
   if (!usage) continue;
   // The SDK's types do not have the price.
   const { cost_usd } = usage as typeof usage & { cost_usd: string };
-  console.log(`\n${usage.prompt_tokens} + ${usage.completion_tokens} tokens, ${cost_usd} US dollars`);
+  const { prompt_tokens, completion_tokens } = usage;
+  console.log(
+    `\n${prompt_tokens} + ${completion_tokens} tokens, ${cost_usd} US dollars`,
+  );
 }

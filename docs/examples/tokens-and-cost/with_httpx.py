@@ -9,16 +9,22 @@ client = httpx.Client(
     timeout=610,
 )
 
-body = {"model": "vendor/model-1", "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]}
+body = {
+    "model": "vendor/model-1",
+    "messages": [{"role": "user", "content": "What is a reentrancy attack?"}],
+}
 response = client.post("/chat/completions", json=body)
 response.raise_for_status()
 answer = response.json()
 usage = answer["usage"]
 print(answer["choices"][0]["message"]["content"])
-print(f"{usage['prompt_tokens']} + {usage['completion_tokens']} tokens, {usage['cost_usd']} US dollars")
+prompt, completion = usage["prompt_tokens"], usage["completion_tokens"]
+print(f"{prompt} + {completion} tokens, {usage['cost_usd']} US dollars")
 
 # The same price, computed from the prices of the model.
 pricing = client.get("/models/vendor/model-1").json()["pricing"]
 price = {name: Decimal(text) for name, text in pricing.items()}
-cost = usage["prompt_tokens"] * price["prompt"] + usage["completion_tokens"] * price["completion"] + price["request"]
+cost = (
+    prompt * price["prompt"] + completion * price["completion"] + price["request"]
+)
 assert cost == Decimal(usage["cost_usd"])

@@ -15,5 +15,9 @@ for chunk in stream:
     for choice in chunk.choices:
         print(choice.delta.content or "", end="", flush=True)
     if usage := chunk.usage:
-        cost = Decimal(getattr(usage, "cost_usd", "0"))  # the SDK's types do not have the price
-        print(f"\n{usage.prompt_tokens} + {usage.completion_tokens} tokens, {cost:f} US dollars")
+        # The SDK's types do not have the price.
+        cost = Decimal(getattr(usage, "cost_usd", "0"))
+        print(
+            f"\n{usage.prompt_tokens} + {usage.completion_tokens} tokens, ", end=""
+        )
+        print(f"{cost:f} US dollars")

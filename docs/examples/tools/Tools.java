@@ -11,7 +11,9 @@ public class Tools {
       """
       {
         "model": "vendor/model-1",
-        "messages": [{"role": "user", "content": "What does gas cost on Ethereum?"}],
+        "messages": [
+          {"role": "user", "content": "What does gas cost on Ethereum?"}
+        ],
         "tools": [{
           "type": "function",
           "function": {
@@ -36,13 +38,15 @@ public class Tools {
   }
 
   private static JsonObject ask(JsonObject body) throws Exception {
+    var url = URI.create(System.getenv("PARLEY_URL") + "/chat/completions");
     var request =
-        HttpRequest.newBuilder(URI.create(System.getenv("PARLEY_URL") + "/chat/completions"))
+        HttpRequest.newBuilder(url)
             .header("Authorization", "Bearer " + System.getenv("PARLEY_KEY"))
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
             .build();
-    var response = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+    var client = HttpClient.newHttpClient();
+    var response = client.send(request, BodyHandlers.ofString());
     if (response.statusCode() != 200) throw new Exception(response.body());
     var answer = JsonParser.parseString(response.body()).getAsJsonObject();
     return answer.getAsJsonArray("choices").get(0).getAsJsonObject();
@@ -58,16 +62,19 @@ public class Tools {
       var message = choice.getAsJsonObject("message");
       messages.add(message); // an answer can be sent back as it is
       for (var call : message.getAsJsonArray("tool_calls")) {
+        var id = call.getAsJsonObject().get("id").getAsString();
         var function = call.getAsJsonObject().getAsJsonObject("function");
-        var arguments = JsonParser.parseString(function.get("arguments").getAsString());
+        var text = function.get("arguments").getAsString();
+        var arguments = JsonParser.parseString(text).getAsJsonObject();
         var result = new JsonObject();
         result.addProperty("role", "tool");
-        result.addProperty("tool_call_id", call.getAsJsonObject().get("id").getAsString());
-        result.addProperty("content", getGasPrice(arguments.getAsJsonObject()));
+        result.addProperty("tool_call_id", id);
+        result.addProperty("content", getGasPrice(arguments));
         messages.add(result);
       }
       choice = ask(body);
     }
-    System.out.println(choice.getAsJsonObject("message").get("content").getAsString());
+    var message = choice.getAsJsonObject("message");
+    System.out.println(message.get("content").getAsString());
   }
 }

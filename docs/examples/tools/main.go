@@ -43,12 +43,16 @@ func getGasPrice(arguments string) (string, error) {
 
 func ask(messages []any, toolChoice string) (choice, error) {
 	body, err := json.Marshal(map[string]any{
-		"model": "vendor/model-1", "messages": messages, "tools": json.RawMessage(tools), "tool_choice": toolChoice,
+		"model":       "vendor/model-1",
+		"messages":    messages,
+		"tools":       json.RawMessage(tools),
+		"tool_choice": toolChoice,
 	})
 	if err != nil {
 		return choice{}, err
 	}
-	request, err := http.NewRequest(http.MethodPost, os.Getenv("PARLEY_URL")+"/chat/completions", bytes.NewReader(body))
+	url := os.Getenv("PARLEY_URL") + "/chat/completions"
+	request, err := http.NewRequest("POST", url, bytes.NewReader(body))
 	if err != nil {
 		return choice{}, err
 	}
@@ -70,7 +74,9 @@ func ask(messages []any, toolChoice string) (choice, error) {
 }
 
 func main() {
-	messages := []any{map[string]string{"role": "user", "content": "What does gas cost on Ethereum?"}}
+	messages := []any{
+		map[string]string{"role": "user", "content": "What does gas cost on Ethereum?"},
+	}
 	// The first answer has to call a function. Later ones may.
 	for toolChoice := "required"; ; toolChoice = "auto" {
 		answer, err := ask(messages, toolChoice)
@@ -94,7 +100,9 @@ func main() {
 			if err != nil {
 				log.Fatal(err)
 			}
-			messages = append(messages, map[string]string{"role": "tool", "tool_call_id": call.ID, "content": result})
+			messages = append(messages, map[string]string{
+				"role": "tool", "tool_call_id": call.ID, "content": result,
+			})
 		}
 	}
 }

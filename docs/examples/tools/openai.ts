@@ -1,6 +1,9 @@
 import { OpenAI } from "openai";
 
-const client = new OpenAI({ baseURL: process.env["PARLEY_URL"], apiKey: process.env["PARLEY_KEY"] });
+const client = new OpenAI({
+  baseURL: process.env["PARLEY_URL"],
+  apiKey: process.env["PARLEY_KEY"],
+});
 
 const getGasPrice = ({ chain }: { chain: string }) => ({ chain, gwei: 12 });
 
@@ -20,7 +23,9 @@ const tools: OpenAI.ChatCompletionTool[] = [
     },
   },
 ];
-const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "What does gas cost on Ethereum?" }];
+const messages: OpenAI.ChatCompletionMessageParam[] = [
+  { role: "user", content: "What does gas cost on Ethereum?" },
+];
 
 // The first answer has to call a function. Later ones may.
 let answer = await client.chat.completions.create({
@@ -34,9 +39,20 @@ while (answer.choices[0]?.finish_reason === "tool_calls") {
   messages.push(message);
   for (const call of message.tool_calls ?? []) {
     if (call.type !== "function") continue;
-    const result = getGasPrice(JSON.parse(call.function.arguments) as { chain: string }); // strict: the schema is enforced
-    messages.push({ role: "tool", tool_call_id: call.id, content: JSON.stringify(result) });
+    // The function is strict, so the service has enforced this type.
+    const result = getGasPrice(
+      JSON.parse(call.function.arguments) as { chain: string },
+    );
+    messages.push({
+      role: "tool",
+      tool_call_id: call.id,
+      content: JSON.stringify(result),
+    });
   }
-  answer = await client.chat.completions.create({ model: "vendor/model-1", messages, tools });
+  answer = await client.chat.completions.create({
+    model: "vendor/model-1",
+    messages,
+    tools,
+  });
 }
 console.log(answer.choices[0]?.message.content);

@@ -29,11 +29,18 @@ tool = {
         },
     },
 }
-messages: list[dict[str, Any]] = [{"role": "user", "content": "What does gas cost on Ethereum?"}]
+messages: list[dict[str, Any]] = [
+    {"role": "user", "content": "What does gas cost on Ethereum?"}
+]
 
 
 def ask(tool_choice: str) -> dict[str, Any]:
-    body = {"model": "vendor/model-1", "messages": messages, "tools": [tool], "tool_choice": tool_choice}
+    body = {
+        "model": "vendor/model-1",
+        "messages": messages,
+        "tools": [tool],
+        "tool_choice": tool_choice,
+    }
     response = client.post("/chat/completions", json=body)
     response.raise_for_status()
     return response.json()["choices"][0]
@@ -45,6 +52,9 @@ while choice["finish_reason"] == "tool_calls":
     messages.append(choice["message"])
     for call in choice["message"]["tool_calls"]:
         result = get_gas_price(**json.loads(call["function"]["arguments"]))
-        messages.append({"role": "tool", "tool_call_id": call["id"], "content": json.dumps(result)})
+        content = json.dumps(result)
+        messages.append(
+            {"role": "tool", "tool_call_id": call["id"], "content": content}
+        )
     choice = ask("auto")
 print(choice["message"]["content"])

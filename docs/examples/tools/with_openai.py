@@ -27,16 +27,26 @@ tools: list[ChatCompletionToolParam] = [
         },
     }
 ]
-messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": "What does gas cost on Ethereum?"}]
+messages: list[ChatCompletionMessageParam] = [
+    {"role": "user", "content": "What does gas cost on Ethereum?"}
+]
 
 # The first answer has to call a function. Later ones may.
-answer = client.chat.completions.create(model="vendor/model-1", messages=messages, tools=tools, tool_choice="required")
+answer = client.chat.completions.create(
+    model="vendor/model-1", messages=messages, tools=tools, tool_choice="required"
+)
 while answer.choices[0].finish_reason == "tool_calls":
     message = answer.choices[0].message
-    messages.append(message.to_dict())  # type: ignore[arg-type]  # an answer can be sent back as it is
+    # An answer can be sent back as it is.
+    messages.append(message.to_dict())  # type: ignore[arg-type]
     for call in message.tool_calls or []:
         if call.type == "function":
             result = get_gas_price(**json.loads(call.function.arguments))
-            messages.append({"role": "tool", "tool_call_id": call.id, "content": json.dumps(result)})
-    answer = client.chat.completions.create(model="vendor/model-1", messages=messages, tools=tools)
+            content = json.dumps(result)
+            messages.append(
+                {"role": "tool", "tool_call_id": call.id, "content": content}
+            )
+    answer = client.chat.completions.create(
+        model="vendor/model-1", messages=messages, tools=tools
+    )
 print(answer.choices[0].message.content)

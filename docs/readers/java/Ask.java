@@ -14,18 +14,23 @@ public class Ask {
       """;
 
   public static void main(String[] args) throws Exception {
+    var url = URI.create(System.getenv("PARLEY_URL") + "/chat/completions");
     var request =
-        HttpRequest.newBuilder(URI.create(System.getenv("PARLEY_URL") + "/chat/completions"))
+        HttpRequest.newBuilder(url)
             .header("Authorization", "Bearer " + System.getenv("PARLEY_KEY"))
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(QUESTION))
             .build();
-    var response = HttpClient.newHttpClient().send(request, BodyHandlers.ofInputStream());
-    if (response.statusCode() != 200) throw new Exception("HTTP " + response.statusCode());
+    var client = HttpClient.newHttpClient();
+    var response = client.send(request, BodyHandlers.ofInputStream());
+    int status = response.statusCode();
+    if (status != 200) throw new Exception("HTTP " + status);
     try (var reader = new StreamReader(response.body())) {
       for (StreamReader.Chunk chunk; (chunk = reader.next()) != null; )
-        for (var choice : chunk.choices())
-          if (choice.delta().content() != null) System.out.print(choice.delta().content());
+        for (var choice : chunk.choices()) {
+          var text = choice.delta().content();
+          if (text != null) System.out.print(text);
+        }
     }
     System.out.println();
   }

@@ -6,7 +6,7 @@ const request = {
   messages: [{ role: "user" as const, content: "What is a reentrancy attack?" }],
 };
 
-// Leaving the loop cancels the request: the service stops generating within a second.
+// Leaving the loop cancels the request: generation stops within a second.
 let text = "";
 for await (const { choices } of parley.stream(request)) {
   text += choices[0]?.delta.content ?? "";

@@ -1,6 +1,7 @@
 import { createParley } from "@parley/client";
 
-// The address comes from PARLEY_URL, such as https://api.example.com/v1, and the key from PARLEY_KEY.
+// The address comes from PARLEY_URL, such as https://api.example.com/v1,
+// and the key from PARLEY_KEY.
 const parley = createParley();
 
 const { choices, usage } = await parley.create({

@@ -10,6 +10,9 @@ const stream = parley.stream({
 for await (const { choices, usage } of stream) {
   process.stdout.write(choices[0]?.delta.content ?? "");
   if (usage) {
-    console.log(`\n${usage.prompt_tokens} + ${usage.completion_tokens} tokens, ${usage.cost_usd} US dollars`);
+    const { prompt_tokens, completion_tokens, cost_usd } = usage;
+    console.log(
+      `\n${prompt_tokens} + ${completion_tokens} tokens, ${cost_usd} US dollars`,
+    );
   }
 }

@@ -19,7 +19,8 @@ const question = `{
 }`
 
 func main() {
-	request, err := http.NewRequest(http.MethodPost, os.Getenv("PARLEY_URL")+"/chat/completions", strings.NewReader(question))
+	url := os.Getenv("PARLEY_URL") + "/chat/completions"
+	request, err := http.NewRequest("POST", url, strings.NewReader(question))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,5 +6,8 @@ const parley = createOpenAICompatible({
   baseURL: process.env.PARLEY_URL,
   apiKey: process.env.PARLEY_KEY,
 });
-const { text } = await generateText({ model: parley("vendor/model-1"), prompt: "What is a reentrancy attack?" });
+const { text } = await generateText({
+  model: parley("vendor/model-1"),
+  prompt: "What is a reentrancy attack?",
+});
 console.log(text);
