@@ -42,7 +42,21 @@ export function readCommands(guide: string): Shown[] {
 /** Returns the commands in the `sh` blocks of a guide, in order. */
 export function readShellCommands(guide: string): string[] {
   const blocks = [...guide.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block);
-  return blocks.flatMap((block) => block.match(/^(?:.*\\\n)*.+$/gm) ?? []);
+  return blocks.flatMap(splitCommands).filter((command) => command !== "" && !command.startsWith("#"));
+}
+
+/** A command ends with a line that has no `\\` at its end and that closes the quotes. */
+function splitCommands(block: string): string[] {
+  const commands: string[] = [];
+  let open: string[] = [];
+  for (const line of block.split("\n")) {
+    open.push(line);
+    const command = open.join("\n");
+    if (line.endsWith("\\") || command.split("'").length % 2 === 0) continue;
+    commands.push(command);
+    open = [];
+  }
+  return commands;
 }
 
 /** A command that has ended. */

@@ -41,7 +41,9 @@ const strings = String.raw`"""[^]*?"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\])*'|` +
 function patternOf(family: Family): RegExp {
   const comment = hashComments.has(family) ? String.raw`(?<![^\s])#[^\n]*` : String.raw`\/\/[^\n]*|\/\*[^]*?\*\/`;
   const quoted = family === "yaml" ? String.raw`"(?:\\.|[^"\\\n])*"` : strings;
-  return new RegExp(String.raw`(${comment})|(${quoted})|(\b\d[\d_.]*\b)|([A-Za-z_$][\w$]*)`, "g");
+  // In a shell, addresses, versions and dates are not numbers.
+  const number = family === "sh" ? String.raw`(?<=\s)\d[\d.]*(?!\S)` : String.raw`\b\d[\d_.]*\b`;
+  return new RegExp(String.raw`(${comment})|(${quoted})|(${number})|([A-Za-z_$][\w$]*)`, "g");
 }
 
 const span = (kind: string, text: string): string => `<span class="t-${kind}">${escapeHtml(text)}</span>`;
