@@ -15,7 +15,10 @@ export interface Assets {
 const source = join(import.meta.dirname, "..");
 
 /** The style sheets, in the order in which they are joined. */
-const styles = ["base", "layout", "parts", "stream", "search"];
+const styles = ["base", "layout", "parts", "stream", "search", "try"];
+
+/** The address of the service worker of the demo. It has no hash, because browsers look for newer versions at one address. */
+const demoWorkerPath = "/docs/demo-worker.js";
 
 export async function buildAssets(): Promise<Assets> {
   const files = new Map<string, string | Buffer>();
@@ -36,6 +39,7 @@ export async function buildAssets(): Promise<Assets> {
     files.set(path, code);
     paths.set(name, path);
   }
+  files.set(demoWorkerPath, await bundleDemoWorker());
   return { files, paths };
 }
 
@@ -64,6 +68,13 @@ async function bundleScripts(): Promise<(readonly [name: string, path: string, c
   return outputs.flatMap((part) =>
     part.type === "chunk" ? [[`${part.name}.js`, `${assetFolder}${part.fileName}`, part.code] as const] : [],
   );
+}
+
+async function bundleDemoWorker(): Promise<string> {
+  const bundle = await rolldown({ input: join(source, "browser/demo-worker.ts"), platform: "browser" });
+  const { output } = await bundle.generate({ format: "iife", minify: true });
+  await bundle.close();
+  return output[0].code;
 }
 
 /** The entries of the pages: `main` and every module whose name ends in `-page`. */

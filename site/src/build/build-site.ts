@@ -11,8 +11,10 @@ import { allPages } from "../pages/index.ts";
 import { programNames } from "../pages/programs.ts";
 import type { SearchRecord } from "../search-options.ts";
 import type { Sources } from "../sources.ts";
+import { demoData, tryData } from "../try/try-data.ts";
 import { buildAssets } from "./assets.ts";
 import { llmsText } from "./llms-text.ts";
+import { assetFolder } from "./write-site.ts";
 
 /** The content of each file of the site, by its address without the host. Pages have no ending. */
 export type SiteFiles = Map<string, string | Buffer>;
@@ -41,6 +43,9 @@ export async function buildSite(sources: Sources): Promise<SiteFiles> {
     records.push(recordOf(page, html, headings));
   }
   files.set("/docs/search.json", JSON.stringify(records));
+  files.set("/docs/try.json", JSON.stringify(tryData(sources.contract)));
+  const kept = [...assetFiles.keys()].filter((path) => path.startsWith(assetFolder) && !path.endsWith(".png"));
+  files.set("/docs/demo.json", JSON.stringify(demoData(sources.contract, kept)));
   files.set("/llms.txt", llmsText(pages));
   for (const [name, text] of sources.offered) files.set(`/${name}`, text);
   return files;

@@ -6,6 +6,7 @@ import type { Page, Section } from "../page.ts";
 export const sectionTitles: Readonly<Record<Section, readonly [title: string, path: string]>> = {
   guides: ["Guides", "/docs/guides"],
   reference: ["Reference", "/docs/reference"],
+  try: ["Try it", "/docs/try"],
   clauses: ["Clauses", "/docs/clauses"],
   errors: ["Errors", "/docs/errors"],
 };

@@ -8,6 +8,7 @@ import { frontPage } from "./front.ts";
 import { guidePages } from "./guides.ts";
 import { programPages } from "./programs.ts";
 import { referencePages } from "./reference.ts";
+import { tryPages } from "./try.ts";
 
 /** Every page of the portal. The order of pages of one part is the order of its list. */
 export const allPages = (sources: Sources, targets: LinkTargets): Page[] => [
@@ -16,6 +17,7 @@ export const allPages = (sources: Sources, targets: LinkTargets): Page[] => [
   ...programPages(),
   ...referencePages(sources, targets),
   ...changelogPages(sources),
+  ...tryPages(sources),
   ...clausePages(sources, targets),
   ...errorPages(sources, targets),
 ];

@@ -72,7 +72,7 @@ export function operationPage(contract: Contract, { method, path, operation }: E
   ];
   const html = `<p class="crumbs"><a href="/docs/reference">Reference</a> / ${escapeHtml(tags[0] ?? "")}</p>
 <h1>${escapeHtml(summary)}</h1>
-<p class="endpoint"><span class="method">${method}</span> <code>${escapeHtml(path)}</code></p>
+<p class="endpoint"><span class="method">${method}</span> <code>${escapeHtml(path)}</code> <a class="try-link" href="/docs/try#${operationId}">Try it</a></p>
 ${parts.map((part) => part.html).join("\n")}`;
   const markdown = `# ${summary}\n\n\`${method} ${path}\`\n\n${parts.map((part) => part.markdown).join("\n\n")}\n`;
   const words = `${operationId} ${method} ${path}`;
