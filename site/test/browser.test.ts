@@ -1,22 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { chromium } from "playwright-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, testKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
+import { executablePath, inBrowser, launchChromium, watchTroubles } from "./chromium.ts";
 
 /** The portal as a browser shows it. */
-
-const executablePath = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
-const quiet = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-];
 
 /** A page of each kind. */
 const kinds = [
@@ -30,13 +20,15 @@ const kinds = [
   "/docs/reference/stream",
   "/docs/reference/models",
   "/docs/reference/schemas/Price",
+  "/docs/try",
+  "/docs/playground",
   "/docs/clauses",
   "/docs/clauses/STRM-04",
   "/docs/errors",
   "/docs/errors/rate_limit_exceeded",
 ] as const;
 
-describe.skipIf(executablePath === undefined)("in a browser (it would run with Debian's chromium installed)", () => {
+describe.skipIf(executablePath === undefined)(inBrowser, () => {
   let server: TestServer;
   let browser: Browser;
   let context: BrowserContext;
@@ -48,21 +40,14 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     await context?.close();
     context = await browser.newContext(options);
     page = await context.newPage();
-    troubles = [];
-    page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
-    page.on("pageerror", (error) => troubles.push(error.message));
-    page.on("requestfailed", (request) => troubles.push(`failed: ${request.url()}`));
-    page.on(
-      "request",
-      (request) => request.url().startsWith(server.origin) || troubles.push(`foreign: ${request.url()}`),
-    );
+    troubles = watchTroubles(page, server.origin);
   }
 
   const go = (path: string) => page.goto(server.origin + path, { waitUntil: "networkidle" });
 
   beforeAll(async () => {
     server = await startTestServer();
-    browser = await chromium.launch({ ...(executablePath !== undefined && { executablePath }), args: quiet });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser?.close();
@@ -190,7 +175,7 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     expect(await list.isVisible()).toBe(true);
   });
 
-  test.each(["/docs", "/docs/reference/createChatCompletion"])(
+  test.each(["/docs", "/docs/reference/createChatCompletion", "/docs/try", "/docs/playground"])(
     "the first view of %s takes at most 100 kB",
     async (path) => {
       await open();

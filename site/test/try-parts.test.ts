@@ -106,7 +106,10 @@ describe("the demo", () => {
     { timeout: 30_000 },
     async ({ request }) => {
       // JSON.parse in `json()` returns JSON.
-      const whole = gather(nothing, (await ask({ ...request, stream: false, stream_options: null }).json()) as JsonObject);
+      const whole = gather(
+        nothing,
+        (await ask({ ...request, stream: false, stream_options: null }).json()) as JsonObject,
+      );
       const stream = ask({ ...request, stream: true, stream_options: { include_usage: true } });
       let streamed = nothing;
       let end = "";
@@ -116,7 +119,9 @@ describe("the demo", () => {
       }
       expect(end).toBe("[DONE]");
       for (const { choices, usage } of [whole, streamed]) {
-        expect(choices.every(({ text, calls, finish }) => (text !== "" || calls.length > 0) && finish !== null)).toBe(true);
+        expect(choices.every(({ text, calls, finish }) => (text !== "" || calls.length > 0) && finish !== null)).toBe(
+          true,
+        );
         expect(usage?.cost).toMatch(/^0\.0*[1-9]/);
       }
     },

@@ -2,7 +2,7 @@ import { isObject, plainText, resolve } from "../try/schema.ts";
 import type { JsonObject } from "../try/schema.ts";
 import { Conversation } from "./try/conversation.ts";
 import { openConnection } from "./try/connection.ts";
-import { byId, element } from "./try/element.ts";
+import { byId, element, makeReady } from "./try/element.ts";
 
 /** `/docs/playground`: a chat for people. */
 
@@ -102,3 +102,4 @@ function offerQuestions(): void {
 conversation.onClear = offerQuestions;
 connection.onChange = offerQuestions;
 offerQuestions();
+makeReady();

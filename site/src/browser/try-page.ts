@@ -1,7 +1,7 @@
 import { AnswerPanel } from "./try/answer-panel.ts";
 import { openConnection } from "./try/connection.ts";
 import type { Connection } from "./try/connection.ts";
-import { byId, element } from "./try/element.ts";
+import { byId, element, makeReady } from "./try/element.ts";
 import { RequestEditor } from "./try/request-editor.ts";
 import { Samples } from "./try/samples.ts";
 import { send } from "./try/send.ts";
@@ -37,7 +37,7 @@ function showOperation(): void {
   byId("body", HTMLElement).hidden = !isChat();
   byId("faults", HTMLElement).hidden = !isChat();
   byId("example-field", HTMLElement).hidden = !isChat();
-  byId("path-field", HTMLElement).hidden = operation.value !== "getModel";
+  byId("path-field", HTMLElement).hidden = operation.value !== "retrieveModel";
   showSamples();
 }
 
@@ -117,3 +117,4 @@ connection.onChange();
 operation.value = "createChatCompletion";
 loadExample();
 chooseFromAddress();
+makeReady();

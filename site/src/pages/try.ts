@@ -22,7 +22,7 @@ const connection = `<div class="connection">
 const tryBody = (operations: string): string => `<h1>Try it</h1>
 <p class="lead">Send any request with your key, and watch the answer event by event. <a href="/docs/playground">To chat only, open the playground.</a></p>
 ${needsScripts}
-<div class="try">
+<div class="try" inert>
 <form class="try-request" id="request" aria-label="Request" autocomplete="off">
 ${connection}
 <div class="row"><p class="field"><label for="operation">Request</label><select id="operation" autocomplete="off">${operations}</select></p>
@@ -102,7 +102,7 @@ reasoning, tool calls and JSON answers.
   html: `<h1>Playground</h1>
 <p class="lead">A chat with the models of this service. <a href="/docs/try">To send any other request, open Try it.</a></p>
 ${needsScripts}
-<div class="chat">
+<div class="chat" inert>
 ${connection}
 <details class="settings"><summary>Instructions, form and tools</summary>
 <p class="field"><label for="instructions">Instructions to the model</label><textarea id="instructions" rows="2" autocomplete="off"></textarea></p>

@@ -90,8 +90,15 @@ function answerChat(data: DemoData, request: JsonObject): Response {
   }
   const options = request["stream_options"];
   const wantsUsage = isObject(options) && options["include_usage"] === true;
-  const events = reply?.events ?? eventsOf(answer);
-  return stream(wantsUsage ? events : events.filter((event) => !event.includes('"choices":[],')));
+  return stream(withUsage(reply?.events ?? eventsOf(answer), wantsUsage, answer));
+}
+
+/** A stream has the event with the usage only if the request asks for it. A stream that fails never has it. */
+function withUsage(events: readonly string[], wantsUsage: boolean, answer: JsonObject): readonly string[] {
+  const isUsage = (event: string): boolean => event.includes('"choices":[],');
+  if (!wantsUsage) return events.filter((event) => !isUsage(event));
+  if (events.some((event) => isUsage(event)) || events.at(-1) !== "[DONE]") return events;
+  return [...events.slice(0, -1), usageEvent(answer), "[DONE]"];
 }
 
 /** Messages with the same key get the same reply. The id of a call is not a part of it. */
@@ -115,9 +122,12 @@ const usageOf = (prompt: number, completion: number): JsonObject => ({
   cost_usd: `0.${String(prompt * 3 + completion * 6).padStart(7, "0")}`,
 });
 
+const usageEvent = ({ id = "", created = 0, model = "", usage = null }: JsonObject): string =>
+  JSON.stringify({ id, object: "chat.completion.chunk", created, model, choices: [], usage });
+
 /** Returns the data of the events that stream a completion, a word at a time. */
 function eventsOf(answer: JsonObject): string[] {
-  const { choices, usage = null, id = "", created = 0, model = "" } = answer;
+  const { choices, id = "", created = 0, model = "" } = answer;
   const chunk = (index: number, delta: JsonObject, finish: Json = null): string =>
     JSON.stringify({
       id,
@@ -141,8 +151,7 @@ function eventsOf(answer: JsonObject): string[] {
       chunk(index, {}, choice["finish_reason"] ?? "stop"),
     ];
   });
-  const end = JSON.stringify({ id, object: "chat.completion.chunk", created, model, choices: [], usage });
-  return [...events, end, "[DONE]"];
+  return [...events, usageEvent(answer), "[DONE]"];
 }
 
 const json = (status: number, body: object, headers: Record<string, string> = {}): Response =>

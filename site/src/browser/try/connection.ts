@@ -36,12 +36,14 @@ export class Connection {
   readonly #status = byId("connection-status", HTMLElement);
   readonly #notice = byId("demo-notice", HTMLElement);
   #ownKey = "";
+  /** The key whose models were asked for last. */
+  #asked = "";
   #loading = new AbortController();
 
   constructor(data: TryData) {
     this.data = data;
     this.#show(data.models);
-    this.#key.addEventListener("change", () => void this.loadModels());
+    this.#key.addEventListener("change", () => this.#key.value !== this.#asked && void this.loadModels());
     // Enter in the field of the key must not send the request of the form.
     this.#key.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
@@ -89,8 +91,8 @@ export class Connection {
   async loadModels(): Promise<void> {
     this.#loading.abort();
     this.#loading = new AbortController();
-    this.#status.replaceChildren();
-    if (this.#key.value.trim() === "") return;
+    this.#asked = this.#key.value;
+    if (this.#key.value.trim() === "") return this.#status.replaceChildren();
     const { signal } = this.#loading;
     const outcome = await send(
       { method: "GET", path: "/v1/models", headers: this.headers(), signal },

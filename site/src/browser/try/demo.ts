@@ -8,6 +8,7 @@ const worker = "/docs/demo-worker.js";
 export async function isServiceThere(): Promise<boolean> {
   try {
     const page = await fetch(location.pathname, { method: "HEAD", cache: "no-store" });
+    await page.text();
     if (page.headers.has("x-request-id")) return true;
     const models = await fetch("/v1/models", { cache: "no-store" });
     return models.headers.has("x-request-id");

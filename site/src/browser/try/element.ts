@@ -16,6 +16,11 @@ export function byId<Type extends HTMLElement>(id: string, type: abstract new ()
   return found;
 }
 
+/** Lets people use the page: it is inert until its scripts listen. */
+export function makeReady(): void {
+  for (const part of document.querySelectorAll("[inert]")) part.removeAttribute("inert");
+}
+
 /** Returns text with the parts in backticks as code. */
 export const withCode = (text: string): (Node | string)[] =>
   text.split("`").map((part, at) => (at % 2 === 1 ? element("code", { textContent: part }) : part));

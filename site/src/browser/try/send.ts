@@ -69,14 +69,18 @@ export async function send({ method, path, body, headers, signal }: Call, listen
 }
 
 async function readStream(response: Response, body: ReadableStream<Uint8Array>, listener: Listener): Promise<Outcome> {
+  let outcome: Outcome | undefined;
+  // The end is read, too: the connection can then be used again.
   for await (const data of readEvents(body)) {
     const value = data === "[DONE]" ? undefined : parse(data);
     listener.event(data, isObject(value) ? value : undefined);
-    if (data === "[DONE]") return { kind: "whole" };
-    if (isObject(value) && isObject(value["error"])) return failed({ ...failureOf(response, value), isInStream: true });
+    if (data === "[DONE]") outcome = { kind: "whole" };
+    else if (isObject(value) && isObject(value["error"]))
+      outcome = failed({ ...failureOf(response, value), isInStream: true });
   }
   const message = "The stream ended without [DONE], so the answer is not complete.";
-  return failed({ ...noFacts, requestId: requestIdOf(response), status: response.status, message, isInStream: true });
+  const facts = { ...noFacts, requestId: requestIdOf(response), status: response.status };
+  return outcome ?? failed({ ...facts, message, isInStream: true });
 }
 
 const failed = (failure: Failure): Outcome => ({ kind: "failed", failure });
