@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, testKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
-import { executablePath, inBrowser, launchChromium, watchTroubles } from "./chromium.ts";
+import { executablePath, launchChromium, watchTroubles } from "./chromium.ts";
 
 /** The portal as a browser shows it. */
 
@@ -28,7 +28,7 @@ const kinds = [
   "/docs/errors/rate_limit_exceeded",
 ] as const;
 
-describe.skipIf(executablePath === undefined)(inBrowser, () => {
+describe.skipIf(executablePath === undefined)("in a browser (it would run with Debian's chromium installed)", () => {
   let server: TestServer;
   let browser: Browser;
   let context: BrowserContext;

@@ -5,9 +5,6 @@ import type { Browser, Page } from "playwright-core";
 /** Debian's chromium, if it is installed. */
 export const executablePath = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
 
-/** The condition under which a skipped test would run, for its title. */
-export const inBrowser = "in a browser (it would run with Debian's chromium installed)";
-
 const quiet = [
   "--no-sandbox",
   "--disable-gpu",

@@ -6,7 +6,7 @@ import { extname, join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { builtSite } from "../src/built-site.ts";
-import { executablePath, inBrowser, launchChromium, watchTroubles } from "./chromium.ts";
+import { executablePath, launchChromium, watchTroubles } from "./chromium.ts";
 
 /** The built site on a host that has files only, without a Parley. */
 
@@ -27,7 +27,7 @@ function serveFiles(folder: string): Server {
   }).listen(0, "127.0.0.1");
 }
 
-describe.skipIf(executablePath === undefined)(inBrowser, () => {
+describe.skipIf(executablePath === undefined)("in a browser (it would run with Debian's chromium installed)", () => {
   let host: Server;
   let origin: string;
   let browser: Browser;

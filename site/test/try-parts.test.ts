@@ -3,7 +3,7 @@ import { codeSamples } from "../src/try/code-samples.ts";
 import { complete, placeAt } from "../src/try/complete.ts";
 import { answerDemo } from "../src/try/demo-answer.ts";
 import { gather, nothing } from "../src/try/gather.ts";
-import { priceOf, sum } from "../src/try/money.ts";
+import { priceOf, sum } from "../src/browser/try/money.ts";
 import { readEvents } from "../src/try/read-events.ts";
 import { requestSchema } from "../src/try/schema.ts";
 import type { Json, JsonObject } from "../src/try/schema.ts";

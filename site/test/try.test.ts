@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeKeyIn, startTestServer, testKey, until } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
-import { executablePath, inBrowser, launchChromium, watchTroubles } from "./chromium.ts";
+import { executablePath, launchChromium, watchTroubles } from "./chromium.ts";
 
 /** The pages that send requests, against a real server. */
 
@@ -24,7 +24,7 @@ const scenarios = {
   object: [{ role: true }, { text: '{"risk":"low"}' }, { finish: "stop" }],
 } as const;
 
-describe.skipIf(executablePath === undefined)(inBrowser, () => {
+describe.skipIf(executablePath === undefined)("in a browser (it would run with Debian's chromium installed)", () => {
   let server: TestServer;
   let browser: Browser;
   let context: BrowserContext;
@@ -156,7 +156,7 @@ describe.skipIf(executablePath === undefined)(inBrowser, () => {
       await page.getByText("The stream failed").waitFor();
       expect(await choices().innerText()).toContain("This much");
       expect(await page.locator("#failure").getByRole("link").innerText()).toBe("upstream_error");
-      expect(await page.locator(".event.bad").innerText()).toContain('data: {"error"');
+      expect(await page.locator(".raw-event.bad").innerText()).toContain('data: {"error"');
     });
 
     test("JSON is completed at the caret and checked while it is written", async () => {
@@ -179,7 +179,7 @@ describe.skipIf(executablePath === undefined)(inBrowser, () => {
       await page.getByLabel("Model id").fill("vendor/model-1-mini");
       await send();
       await page.getByText("The whole answer took").waitFor();
-      expect(await page.locator("#events").innerText()).toContain('"id":"vendor/model-1-mini"');
+      expect(await page.locator("#events").innerText()).toContain('"id": "vendor/model-1-mini"');
       expect(await page.locator("#samples").innerText()).toContain("/models/vendor/model-1-mini");
     });
   });
@@ -214,6 +214,7 @@ describe.skipIf(executablePath === undefined)(inBrowser, () => {
       await stop();
       await say("script:breaks");
       await log().getByText("The stream failed").waitFor();
+      expect(await log().getByRole("link").innerText()).toBe("upstream_error");
     });
 
     test("renders a tool call and sends its result, and renders JSON", async () => {

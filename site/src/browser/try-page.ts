@@ -3,7 +3,7 @@ import { openConnection } from "./try/connection.ts";
 import type { Connection } from "./try/connection.ts";
 import { byId, element, makeReady } from "./try/element.ts";
 import { RequestEditor } from "./try/request-editor.ts";
-import { Samples } from "./try/samples.ts";
+import type { Samples } from "./try/samples.ts";
 import { send } from "./try/send.ts";
 import { showFailure } from "./try/show-failure.ts";
 
@@ -11,7 +11,9 @@ import { showFailure } from "./try/show-failure.ts";
 
 const connection = await openConnection();
 const editor = new RequestEditor(connection);
-const samples = new Samples(byId("samples", HTMLElement));
+const samplesBox = byId("samples", HTMLElement);
+/** They are loaded when they come into view. */
+let samples: Samples | undefined;
 const operation = byId("operation", HTMLSelectElement);
 const modelId = byId("model-id", HTMLInputElement);
 const example = byId("example", HTMLSelectElement);
@@ -29,6 +31,7 @@ function target(): { method: string; path: string } {
 }
 
 function showSamples(): void {
+  if (!samples) return;
   if (isChat()) samples.showChat(editor.request, editor.body);
   else samples.showGet(target().path);
 }
@@ -67,12 +70,19 @@ function setRunning(controller: AbortController | undefined): void {
   byId("answer", HTMLElement).setAttribute("aria-busy", String(controller !== undefined));
 }
 
+/** In a narrow window the answer is below the request. */
+function showAnswer(): void {
+  const answer = byId("answer", HTMLElement);
+  if (answer.getBoundingClientRect().top > innerHeight - 150) answer.scrollIntoView({ block: "start" });
+}
+
 async function start(): Promise<void> {
   if (running) return;
   const controller = new AbortController();
   const type = isChat() ? "application/json" : undefined;
   const request = { ...target(), ...(isChat() && { body: editor.body }), headers: connection.headers(type) };
   setRunning(controller);
+  showAnswer();
   failureBox.replaceChildren();
   panel.begin(
     isChat(),
@@ -111,6 +121,18 @@ function chooseFromAddress(): void {
   showOperation();
 }
 
+async function loadSamples(): Promise<void> {
+  const module = await import("./try/samples.ts");
+  samples = new module.Samples(samplesBox);
+  showSamples();
+}
+
+const observer = new IntersectionObserver(([entry]) => {
+  if (!entry?.isIntersecting) return;
+  observer.disconnect();
+  void loadSamples();
+});
+observer.observe(samplesBox);
 addEventListener("hashchange", chooseFromAddress);
 byId("base-url", HTMLElement).textContent = `${location.origin}/v1`;
 connection.onChange();

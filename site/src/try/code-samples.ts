@@ -9,6 +9,8 @@ export interface CodeSample {
   readonly code: string;
 }
 
+const clientPackage = "@parley/client";
+
 /** Members that OpenAI's library for Python has no parameter for. It sends them in `extra_body`. */
 const extraMembers = new Set(["top_k", "min_p", "repetition_penalty"]);
 
@@ -41,7 +43,7 @@ const omit = (object: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 
 function ours(request: JsonObject): string {
-  const head = 'import { createParley } from "@parley/client";\n\nconst parley = createParley();\n';
+  const head = `import { createParley } from "${clientPackage}";\n\nconst parley = createParley();\n`;
   if (request["stream"] !== true) {
     const given = omit(request, ["stream", "stream_options"]);
     return `${head}const answer = await parley.create(${jsLiteral(given)});

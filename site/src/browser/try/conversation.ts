@@ -1,6 +1,6 @@
 import { gather, nothing } from "../../try/gather.ts";
 import type { Gathered, GatheredCall } from "../../try/gather.ts";
-import { sum } from "../../try/money.ts";
+import { sum } from "./money.ts";
 import type { JsonObject } from "../../try/schema.ts";
 import type { Connection } from "./connection.ts";
 import { element } from "./element.ts";

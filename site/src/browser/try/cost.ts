@@ -1,5 +1,5 @@
 import type { Gathered } from "../../try/gather.ts";
-import { priceOf, sum } from "../../try/money.ts";
+import { priceOf, sum } from "./money.ts";
 import { element } from "./element.ts";
 import type { Model } from "./connection.ts";
 

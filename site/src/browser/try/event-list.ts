@@ -44,14 +44,11 @@ export class EventList {
 
   #row(data: string, isError: boolean): HTMLElement {
     const pretty = prettyJson(data);
-    const isBody = this.#prefix === "";
+    if (this.#prefix === "") return element("pre", { textContent: pretty ?? data });
     const raw = element("code", { textContent: this.#prefix + data });
-    if (pretty === undefined) return element("p", { className: "event" }, raw);
-    const row = element(
-      "details",
-      { className: `event${isError ? " bad" : ""}`, open: isBody },
-      element("summary", {}, ...(isBody ? [] : [element("b", { textContent: partOf(data) })]), raw),
-    );
+    if (pretty === undefined) return element("p", { className: "raw-event" }, raw);
+    const title = element("summary", {}, element("b", { textContent: partOf(data) }), raw);
+    const row = element("details", { className: `raw-event${isError ? " bad" : ""}` }, title);
     row.addEventListener("toggle", () => {
       if (row.open && row.childElementCount === 1) row.append(element("pre", { textContent: pretty }));
     });

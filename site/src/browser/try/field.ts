@@ -74,7 +74,8 @@ function makeControl(schemas: Schemas, outer: Schema): Maker {
   if (allows("number") || allows("integer")) {
     const { minimum, maximum, exclusiveMinimum } = resolve(schemas, outer);
     const least = exclusiveMinimum === undefined ? minimum : `above ${exclusiveMinimum}`;
-    const range = maximum === undefined ? `at least ${least ?? 0}` : `${least ?? ""} to ${maximum}`;
+    const range =
+      maximum === undefined ? (least === undefined ? "" : `at least ${least}`) : `${least ?? ""} to ${maximum}`;
     const control = element("input", { type: "text", inputMode: "decimal", placeholder: range });
     return {
       control,

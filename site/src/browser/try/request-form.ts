@@ -41,9 +41,9 @@ export class RequestForm {
       "details",
       { className: "more" },
       element("summary", { textContent: `${offered.length - mainMembers.length} more members` }),
-      element("div", { className: "fields" }, ...boxes(false)),
+      element("div", { className: "entries" }, ...boxes(false)),
     );
-    box.replaceChildren(this.#messages.box, element("div", { className: "fields" }, ...boxes(true)), this.#more);
+    box.replaceChildren(this.#messages.box, element("div", { className: "entries" }, ...boxes(true)), this.#more);
   }
 
   set(request: JsonObject): void {

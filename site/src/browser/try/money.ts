@@ -1,5 +1,5 @@
-import { add, formatDecimal, multiply, parseDecimal } from "../browser/exact-decimals.ts";
-import type { Decimal } from "../browser/exact-decimals.ts";
+import { add, formatDecimal, multiply, parseDecimal } from "../exact-decimals.ts";
+import type { Decimal } from "../exact-decimals.ts";
 
 const zero: Decimal = { units: 0n, places: 0 };
 const decimalOf = (text: string): Decimal => parseDecimal(text) ?? zero;
