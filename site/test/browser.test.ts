@@ -116,8 +116,10 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     await open();
     await go("/docs");
     await page.getByRole("tab", { name: "curl" }).focus();
+    const before = await page.getByRole("tabpanel").innerText();
     await page.keyboard.press("ArrowRight");
-    expect(await page.getByRole("tabpanel").innerText()).toContain("from openai import OpenAI");
+    expect(await page.getByRole("tab").nth(1).getAttribute("aria-selected")).toBe("true");
+    expect(await page.getByRole("tabpanel").innerText()).not.toBe(before);
   });
 
   test("the first key leads to the content", async () => {

@@ -90,8 +90,8 @@ function recordOf(
 ): SearchRecord {
   const text = textOf(
     html
-      .replaceAll(/<a class="anchor"[^]*?<\/a>|<button[^]*?<\/button>/g, "")
-      .replaceAll(/<\/(p|li|td|th|h\d|pre)>/g, " "),
+      .replaceAll(/<a class="anchor"[^]*?<\/a>|<button[^]*?<\/button>|<form[^]*?<\/form>/g, "")
+      .replaceAll(/<\/(p|li|td|th|h\d|pre|dt|dd|summary|text)>/g, " "),
   )
     .replaceAll(/\s+/g, " ")
     .trim();
