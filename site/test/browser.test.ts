@@ -12,6 +12,8 @@ import { executablePath, launchChromium, watchTroubles } from "./chromium.ts";
 const kinds = [
   "/docs",
   "/docs/guides",
+  "/docs/guides/quick-start",
+  "/docs/guides/limits",
   "/docs/guides/streaming",
   "/docs/guides/your-app",
   "/docs/guides/programs/oapi-codegen",

@@ -25,7 +25,7 @@ export function layout({ page, pages, body, headings, assets, notice = "" }: Lay
       ? ""
       : `<nav class="side" id="side" aria-label="Pages of this part">${sideList(pages, page)}</nav>`;
   const isCompact = page.section === "clauses" || page.section === "errors";
-  const toc = isWide ? "" : tableOfContents(headings);
+  const toc = isWide || page.section === undefined ? "" : tableOfContents(headings);
   return `${head(page, assets)}<body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="bar">

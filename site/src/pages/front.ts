@@ -8,6 +8,11 @@ import type { Sources } from "../sources.ts";
 const entries: readonly (readonly [path: string, title: string, text: string])[] = [
   ["/docs/guides/quick-start", "Quick start", "A first answer with curl, our client, the OpenAI SDKs, Go or Java."],
   [
+    "/docs/guides/coming-from-another-service",
+    "Coming from another service",
+    "The differences from OpenAI and from services that are compatible with it.",
+  ],
+  [
     "/docs/guides/your-app",
     "Parley in your app",
     "Base URL, key and model for applications and SDKs that you have already.",
@@ -22,6 +27,11 @@ const entries: readonly (readonly [path: string, title: string, text: string])[]
   ["/docs/reference", "Reference", "Every operation, parameter, bound, header, status and error code."],
   ["/docs/clauses", "Clauses", "The numbered sentences of the contract, each with its reason and its check."],
   ["/docs/errors", "Errors", "Every code: its cause, the remedy, and whether a retry helps."],
+  [
+    "/docs/guides/implementing",
+    "Implement the contract",
+    "Build a service that keeps it, in an order that works, and have it judged.",
+  ],
   ["/docs/guides/first-run", "Run it yourself", "First start, keys, usage, backups, upgrades, own weights and vLLM."],
 ];
 
