@@ -160,7 +160,7 @@ export const steps: readonly Step[] = [
     name: "docs",
     purpose: "the docs over HTTP and in a browser, a mock, a collection and workflows",
     image: "browser",
-    inputs: server,
+    inputs: [...server, "packages/client"],
   }),
   suite({
     name: "readers",

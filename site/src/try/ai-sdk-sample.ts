@@ -110,8 +110,8 @@ const nameOf = (call: JsonObject | undefined): string =>
   isObject(call?.["function"]) ? text(call["function"]["name"]) : "";
 
 function toolRow(one: JsonObject): string {
-  const { name, description, parameters } = isObject(one["function"]) ? one["function"] : {};
+  const { name, description, parameters, strict } = isObject(one["function"]) ? one["function"] : {};
   const about = description === undefined ? "" : `description: ${JSON.stringify(description)}, `;
   const schema = jsLiteral(parameters ?? { type: "object", properties: {} }, "      ");
-  return `    ${JSON.stringify(text(name))}: tool({ ${about}inputSchema: jsonSchema(${schema}) }),\n`;
+  return `    ${JSON.stringify(text(name))}: tool({ ${about}inputSchema: jsonSchema(${schema})${strict === true ? ", strict: true" : ""} }),\n`;
 }

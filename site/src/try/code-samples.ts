@@ -1,6 +1,7 @@
 import { aiSdkSample } from "./ai-sdk-sample.ts";
 import { jsLiteral, pythonLiteral } from "./literals.ts";
-import type { JsonObject } from "./schema.ts";
+import { isObject } from "./schema.ts";
+import type { Json, JsonObject } from "./schema.ts";
 
 /** A request as a program. */
 export interface CodeSample {
@@ -87,6 +88,12 @@ ${lines.join("")})
 ${end}`;
 }
 
+/** LangChain turns a content of null into an empty list, which the service refuses. */
+const withText = (messages: Json | undefined): Json =>
+  Array.isArray(messages)
+    ? messages.map((one) => (isObject(one) && one["content"] === null ? { ...one, content: "" } : one))
+    : [];
+
 function langchain(request: JsonObject): string {
   const rest = omit(request, ["model", "messages", "stream", "stream_options"]);
   const kwargs = Object.keys(rest).length === 0 ? "" : `\n  modelKwargs: ${jsLiteral(rest, "  ")},`;
@@ -102,7 +109,7 @@ const model = new ChatOpenAI({
   configuration: { baseURL: process.env.PARLEY_URL },
   useResponsesApi: false,${kwargs}
 });
-const messages = ${jsLiteral(request["messages"] ?? [])};
+const messages = ${jsLiteral(withText(request["messages"]))};
 ${end}
 `;
 }
