@@ -1,20 +1,11 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import { files, read, root } from "./tree.ts";
 
 const pages = files.filter((path) => path.endsWith(".md") && !path.startsWith("demo-models/"));
 
 const shownFiles = (page: string): string[] => [...page.matchAll(/<!-- from (\S+) -->/g)].map(([, path = ""]) => path);
-
-/** The part of the contract's file whose numbers a guide repeats. */
-interface ChatRequestFile {
-  readonly ChatCompletionRequest: {
-    readonly properties: Readonly<Record<string, { maxItems?: number; maximum?: number; maxProperties?: number }>>;
-  };
-  readonly StopSequences: { readonly maxItems: number };
-}
 
 describe("code in pages", () => {
   /** Code blocks that name the file that they show. */
@@ -90,38 +81,6 @@ test("the lines of samples fit into the column of the portal", () => {
       .map((line) => `${path}: ${line}`),
   );
   expect(long).toEqual([]);
-});
-
-test("the guide of limits has the numbers of the contract", () => {
-  const request = parse(read("openapi/schemas/chat-request.yaml")) as ChatRequestFile;
-  const { properties } = request.ChatCompletionRequest;
-  const numbers = {
-    messages: properties["messages"]?.maxItems,
-    tools: properties["tools"]?.maxItems,
-    n: properties["n"]?.maximum,
-    stop: request.StopSequences.maxItems,
-    top_logprobs: properties["top_logprobs"]?.maximum,
-    metadata: properties["metadata"]?.maxProperties,
-  };
-  const guide = read("docs/guides/limits.md");
-  for (const [name, number] of Object.entries(numbers))
-    expect(guide).toMatch(new RegExp(`\\| \`${name}\` +\\| ${number}\\b`));
-});
-
-test("the guide for other services has the replacements of the contract", () => {
-  const refused = parse(read("openapi/schemas/unsupported-members.yaml")) as readonly { member: string; use: string }[];
-  const guide = read("docs/guides/coming-from-another-service.md").split("## From other services")[1] ?? "";
-  const rows = [...guide.matchAll(/^\| (`.+?) +\| (.+?) +\|$/gm)];
-  expect(rows.length).toBeGreaterThan(5);
-  for (const [, members = "", use = ""] of rows) {
-    const [word = ""] = /(?<=`)\w+(?=`)|earlier messages/.exec(use) ?? [];
-    for (const [member] of members.matchAll(/(?<=`)\w+(?=`)/g)) {
-      expect([member, refused.find((entry) => entry.member === member)?.use]).toEqual([
-        member,
-        expect.stringContaining(word),
-      ]);
-    }
-  }
 });
 
 test.each(pages)("the links of %s lead somewhere", (page) => {
