@@ -174,7 +174,9 @@ function successBody(
 ): Part {
   const members = membersOf(contract, schema, "");
   const samples = transcripts
-    ? Object.values(transcripts).map(({ summary, value }) => ({ text: value.trim(), info: `sse ${summary}` }))
+    ? Object.values(transcripts)
+        .slice(0, 1)
+        .map(({ summary, value }) => ({ text: value.trim(), info: `sse ${summary}` }))
     : Object.values(examples ?? {}).map(({ summary, value }) => ({
         text: JSON.stringify(value, undefined, 2),
         info: `json ${summary}`,
@@ -182,7 +184,7 @@ function successBody(
   const id = type.replaceAll(/\W+/g, "-");
   const show = samples.length === 1 ? samples.map(({ text, info }) => codeBlock(text, info)).join("") : tabs(samples);
   const aside = transcripts
-    ? '<p>The data of each event is one of the objects below. <a href="/docs/reference/stream">The stream</a> shows their order.</p>'
+    ? '<p>The data of each event is one of the objects below. <a href="/docs/reference/stream">The stream</a> shows their order and more streams.</p>'
     : "";
   return {
     html: `<h3 id="${id}"><code>${type}</code></h3>${aside}${membersHtml(members, targets, `${id}.`)}${show}`,
