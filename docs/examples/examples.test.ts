@@ -86,10 +86,11 @@ for (const kind of kinds) {
   const missing = missingFor(kind);
   const wish = missing === "" ? "" : ` (it would run with ${missing} installed)`;
   describe.skipIf(missing !== "")(`${kind.label}${wish}`, () => {
-    const scratch = mkdtempSync(join(tmpdir(), "parley-samples-"));
+    let scratch: string;
     /** The reason why packages could not be installed: without a network, these samples do not run. */
     let trouble: unknown;
     beforeAll(async () => {
+      scratch = mkdtempSync(join(tmpdir(), "parley-samples-"));
       await kind.prepare?.(scratch).catch((error: unknown) => {
         if (!isOffline(error)) throw error;
         trouble = error;
