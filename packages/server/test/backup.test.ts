@@ -70,7 +70,7 @@ describe("parley restore", () => {
     await using next = start(dataDir);
     await chat(next);
     expect(await readLedger(dataDir)).toHaveLength(2);
-    const [, replaced = ""] = /is in (\S+)\. /.exec(stdout) ?? [];
+    const [, replaced = ""] = /are in (\S+)\. /.exec(stdout) ?? [];
     expect(await readLedger(replaced)).toHaveLength(3);
   });
 

@@ -43,7 +43,10 @@ const run = promisify(execFile);
  */
 export async function openSite({ vendor, vendorLabel }: Brand, runFolder: string, signal: AbortSignal): Promise<Site> {
   const brand = ["--vendor", vendor, "--vendor-label", vendorLabel];
-  const { stdout } = await run(process.execPath, [program, ...brand, "--out", join(runFolder, "site")], { signal });
+  // Nothing else of the environment, because it holds the operator's secrets.
+  const { PATH, HOME, TMPDIR } = process.env;
+  const args = [program, ...brand, "--out", join(runFolder, "site")];
+  const { stdout } = await run(process.execPath, args, { signal, env: { PATH, HOME, TMPDIR } });
   const folder = stdout.trim();
   // The program has written this file.
   const manifest = JSON.parse(await readFile(join(folder, "site.json"), "utf8")) as Record<string, SiteEntry>;
