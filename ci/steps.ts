@@ -12,8 +12,7 @@ const sbomFile = ".parley/ci/sbom.cdx.json";
 
 const contract = ["openapi", "packages/contract", "generate"];
 const site = ["site", "packages/partners", "packages/client/README.md", "CHANGELOG.md"]; // every server serves it
-const grammar = ["packages/common", "packages/json-schema-grammar"];
-const inference = ["packages/inference", ...grammar, "demo-models"];
+const inference = ["packages/inference", "packages/json-schema-grammar", "demo-models"];
 const server = ["packages/server", ...inference, ...contract, ...site, "docs", "deploy/parley.service"];
 const shown = [...server, "README.md", "packages/client"]; // every page that shows a request
 const conformance = ["packages/conformance", ...server];
@@ -61,7 +60,7 @@ export const steps: readonly Step[] = [
     name: "contract-diff",
     purpose: "nothing that the last release promised is broken, unless the version says so",
     command: ["node", "ci/contract-diff/main.ts"],
-    inputs: ["openapi", "packages/common", "packages/contract/src/generated/contract.json"],
+    inputs: ["openapi", "packages/contract/src/generated/contract.json"],
   }),
   step({
     name: "sbom",
@@ -121,7 +120,7 @@ export const steps: readonly Step[] = [
   suite({
     name: "schemas",
     purpose: "compiled schemas accept what is valid and nothing else",
-    inputs: grammar,
+    inputs: ["packages/json-schema-grammar"],
     cores: 1,
   }),
   suite({
