@@ -7,7 +7,7 @@ import { streamPage } from "../reference/stream-page.ts";
 import type { Sources } from "../sources.ts";
 
 /** Returns the pages of the reference: an overview, each operation, the stream, and each schema. */
-export function referencePages({ contract, clauses }: Sources, targets: LinkTargets): Page[] {
+export function referencePages({ contract, clauses, guides }: Sources, targets: LinkTargets): Page[] {
   const endpoints = endpointsOf(contract);
   const { description, summary, version } = contract.info;
   const rows = endpoints.map(
@@ -33,7 +33,7 @@ ${description}`,
   };
   return [
     overview,
-    ...endpoints.map((endpoint) => operationPage(contract, endpoint, targets)),
+    ...endpoints.map((endpoint) => operationPage({ contract, guides }, endpoint, targets)),
     streamPage(contract, targets),
     modelsPage(contract, targets),
     ...schemaPages(contract, clauses, targets),

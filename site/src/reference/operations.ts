@@ -3,7 +3,7 @@ import { escapeHtml, textOf } from "../markdown/escape-html.ts";
 import type { LinkTargets } from "../markdown/link-targets.ts";
 import { renderInline, renderMarkdown, tableFrame } from "../markdown/render-markdown.ts";
 import type { Page } from "../page.ts";
-import type { Contract, JsonObject } from "../sources.ts";
+import type { Contract, JsonObject, Sources } from "../sources.ts";
 import { membersOf, resolve } from "./members.ts";
 import type { Member } from "./members.ts";
 import { membersHtml, membersMarkdown } from "./show-members.ts";
@@ -53,10 +53,32 @@ interface Part {
   readonly markdown: string;
 }
 
-export function operationPage(contract: Contract, { method, path, operation }: Endpoint, targets: LinkTargets): Page {
+/** The section of a guide whose samples call an operation. Tests run them. */
+const sampleSections: Readonly<Record<string, readonly [guide: string, heading: string]>> = {
+  createChatCompletion: ["quick-start", "First answer"],
+  listModels: ["quick-start", "The models"],
+};
+
+/** Returns the samples of an operation as Markdown, empty if no guide has any. */
+function samplesOf(operationId: string, guides: Sources["guides"]): string {
+  const [guide, heading] = sampleSections[operationId] ?? [];
+  if (guide === undefined) return "";
+  const [, section = ""] = guides.get(guide)?.split(`\n## ${heading}\n`) ?? [];
+  const samples = section.split("\n## ")[0]?.match(/^```\w+ \S[^]*?^```$/gm) ?? [];
+  if (samples.length === 0) throw new Error(`the guide ${guide} has no samples under "${heading}"`);
+  return `## Samples\n\n${samples.join("\n\n")}\n`;
+}
+
+/** Returns the page of an operation. @param guides the guides, whose samples the page shows */
+export function operationPage(
+  { contract, guides }: Pick<Sources, "contract" | "guides">,
+  { method, path, operation }: Endpoint,
+  targets: LinkTargets,
+): Page {
   const { operationId, summary, description, tags, parameters = [], requestBody } = operation;
   const parts: Part[] = [
     prose(description, targets),
+    prose(samplesOf(operationId, guides), targets),
     ...(parameters.length === 0
       ? []
       : [
