@@ -59,14 +59,15 @@ const sampleSections: Readonly<Record<string, readonly [guide: string, heading: 
   listModels: ["quick-start", "The models"],
 };
 
-/** Returns the samples of an operation as Markdown, empty if no guide has any. */
+/** Returns the short samples of an operation as Markdown, empty if no guide has any. The long ones would make the page heavy. */
 function samplesOf(operationId: string, guides: Sources["guides"]): string {
   const [guide, heading] = sampleSections[operationId] ?? [];
   if (guide === undefined) return "";
   const [, section = ""] = guides.get(guide)?.split(`\n## ${heading}\n`) ?? [];
   const samples = section.split("\n## ")[0]?.match(/^```\w+ \S[^]*?^```$/gm) ?? [];
   if (samples.length === 0) throw new Error(`the guide ${guide} has no samples under "${heading}"`);
-  return `## Samples\n\n${samples.join("\n\n")}\n`;
+  const short = samples.filter((sample) => /^```\w+ (curl|TypeScript · ours|Python · openai)$/m.test(sample));
+  return `## Samples\n\n${short.join("\n\n")}\n\nThe guide [${guide}](/docs/guides/${guide}) has more languages.\n`;
 }
 
 /** Returns the page of an operation. @param guides the guides, whose samples the page shows */
