@@ -60,7 +60,8 @@ async function forward(origin: string, request: IncomingMessage, mutation: Mutat
   const length = request.method === "POST" ? { "content-length": String(mutated.length) } : {};
   const outgoing = send(`${origin}${request.url}`, {
     method: request.method,
-    headers: { ...passedOn(request.headers), ...length },
+    // Answers are changed as text, and the docs are sent compressed to those who accept it.
+    headers: { ...passedOn(request.headers), ...length, "accept-encoding": "identity" },
   });
   outgoing.end(mutated);
   const [received] = (await once(outgoing, "response")) as [IncomingMessage];
