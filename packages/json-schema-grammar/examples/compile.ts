@@ -12,5 +12,6 @@ const order = {
 };
 
 const compiled = compileSchema(order);
-if ("fault" in compiled) throw new Error(`${compiled.fault.path}: ${compiled.fault.reason}`);
+if ("fault" in compiled)
+  throw new Error(`${compiled.fault.path}: ${compiled.fault.reason}`);
 console.log(compiled.grammar);

@@ -1,7 +1,9 @@
 import { compileSchema, nearestForm } from "@parley/json-schema-grammar";
 
 const compiled = compileSchema({
-  properties: { tags: { type: "array", items: { type: "string" }, uniqueItems: true } },
+  properties: {
+    tags: { type: "array", items: { type: "string" }, uniqueItems: true },
+  },
 });
 if ("fault" in compiled) {
   const { path, keyword, reason } = compiled.fault;
