@@ -122,7 +122,7 @@ const faulty: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** Returns setters for every member and item of a body, and for one new member of every object. */
+/** Returns a function for each member and item of a body that replaces its value, and one for a new member of each object. */
 function placesIn(value: unknown): { readonly put: (value: unknown) => void }[] {
   if (typeof value !== "object" || value === null) return [];
   // Arrays and objects are changed in the same way.

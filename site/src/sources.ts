@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Json, JsonObject } from "@parley/contract/document";
 import type { Document } from "@parley/contract/document";
 import { offeredFiles } from "../../generate/offered/offered-files.ts";
 
@@ -8,8 +9,7 @@ import { offeredFiles } from "../../generate/offered/offered-files.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-export type JsonObject = { [name: string]: Json };
+export type { Json, JsonObject };
 
 /** A numbered sentence of the contract. */
 export interface Clause {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** Requests a path without the decompression of fetch. */
+/** Requests a path and returns the body as it was sent. `fetch` would decompress it. */
 async function ask(
   path: string,
   headers: Readonly<Record<string, string>> = {},

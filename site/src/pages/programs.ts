@@ -23,7 +23,7 @@ function works(tool: Tool): boolean {
   return [generate, compile, answer, error, stream].every((cell) => cell === "passed");
 }
 
-/** Checks for files that a program needs and that readers do not look at. */
+/** Returns true for a file that a program needs and that its page does not show, such as a lock file. */
 const isForPrograms = (file: string): boolean => /(^|\/)(result|limit|package-lock)\.json$|\.(sum|lock)$/.test(file);
 
 const languages: Readonly<Record<string, string>> = { ".mjs": "js", ".rs": "rust", ".rb": "ruby", ".kt": "kotlin" };

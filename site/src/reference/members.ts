@@ -1,5 +1,6 @@
 import { valueAt } from "@parley/contract/document";
 import type { Contract, Json, JsonObject } from "../sources.ts";
+import { isObject } from "../try/schema.ts";
 
 /** A member of a schema, with everything that a reader needs to know about it. */
 export interface Member {
@@ -17,9 +18,6 @@ export interface Member {
   /** The members inside, and of an alternative, the members of each alternative. */
   readonly children: readonly Member[];
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 

@@ -99,7 +99,7 @@ function boundOf(schema: Schema, value: Json): string | undefined {
   return undefined;
 }
 
-/** Returns the faults of a chat request, with the rules across members that people meet most often. */
+/** Returns the faults of a chat request by its schema, and by the two rules across members that are broken most often. */
 export function validateRequest(schemas: Schemas, schema: Schema, request: Json): Fault[] {
   const faults = validate(schemas, schema, request);
   if (!isObject(request)) return faults;

@@ -137,9 +137,9 @@ export interface components {
             top_k?: number | null;
             /** @description Tokens whose probability is below this share of the likeliest one's are not considered. 0 considers all. Absent: the value in the model object. Not in the OpenAI document. */
             min_p?: number | null;
-            /** @description Lowers the score of a token by this number for every time that the answer already has it. A negative value raises it. 0 has no effect. Absent: the value in the model object. */
+            /** @description Lowers the score of a token by this number for each time that it already occurs in the answer. A negative value raises it. 0 has no effect. Absent: the value in the model object. */
             frequency_penalty?: number | null;
-            /** @description Lowers the score of every token that the answer already has, once. A negative value raises it. 0 has no effect. Absent: the value in the model object. */
+            /** @description Lowers the score of every token that already occurs in the answer, once. A negative value raises it. 0 has no effect. Absent: the value in the model object. */
             presence_penalty?: number | null;
             /** @description Weakens the score of tokens that were used before, by this factor. Below 1 it strengthens them. 1 has no effect. A value below 0.01 has the effect of 0.01. Absent: the value in the model object. Not in the OpenAI document. */
             repetition_penalty?: number | null;

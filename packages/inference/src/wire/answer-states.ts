@@ -17,7 +17,8 @@ type State = "eager" | "patient" | "gathering" | "queued" | "due" | "ended" | "l
 /**
  * The events of an incoming answer:
  * - `bytes`, `full`: bytes arrive. `full`: with them, as many wait as the memory for one answer may hold.
- * - `tick`, `turn`: the time for gathering is over, or its turn has come. A turn may come after the bytes were taken.
+ * - `tick`: the time for gathering bytes is over.
+ * - `turn`: it is this answer's turn to be read. The reader may have taken the bytes already.
  * - `ask`: the reader asks for bytes.
  * - `take`, `takeWhole`: the bytes of a stream, or of another answer, go to the reader that was woken.
  * - `end`: the answer ends or fails.

@@ -10,7 +10,7 @@ const used: FinalUsage = {
   costUsd: "0.8",
 };
 
-/** An admission with leases that write their ends into `ends`. The lease named by `broken` throws. */
+/** Returns an admission whose leases record in `ends` how they ended. The lease with the name `broken` throws. */
 function open(broken?: string) {
   const ends: string[] = [];
   const end = (name: string, how: string): void => {
