@@ -48,7 +48,7 @@ test("a greedy answer is the engine's own, and so is its usage", async () => {
     model: started.options.name,
     messages: [{ role: "user", content: say }],
     temperature: 0,
-    maxTokens: 120,
+    max_tokens: 120,
   };
   const own = JSON.parse(
     await connection.read(
@@ -60,7 +60,7 @@ test("a greedy answer is the engine's own, and so is its usage", async () => {
   const { text, finish, usage } = await askOne(engine, { say, maxTokens: 120 });
   expect([text, finish]).toEqual([own.choices[0].message.content, "stop"]);
   const { promptTokens, completionTokens } = usage;
-  expect(own.usage).toMatchObject({ promptTokens, completionTokens });
+  expect(own.usage).toMatchObject({ prompt_tokens: promptTokens, completion_tokens: completionTokens });
   expect(await countTokens(engine, requestFor({ say }), soon())).toBe(promptTokens);
 });
 
