@@ -1,5 +1,6 @@
 import type { Capability, Level } from "./contract/contract.ts";
 import { limit } from "./contract/contract.ts";
+import type { ProfileName, Selection } from "./contract/select-clauses.ts";
 
 /** Keys in a special state, which only the implementer can create. */
 export const keyRoles = ["expired", "disabled", "spent", "requests", "tokens", "concurrency", "restricted"] as const;
@@ -7,7 +8,7 @@ export type KeyRole = (typeof keyRoles)[number];
 
 /** The declarations of an implementer about an implementation, and the keys and hooks that the suite may use: the file that
  * `--profile` names. */
-export interface ConformanceProfile {
+export interface ConformanceProfile extends Selection {
   readonly implementation?: { readonly name: string; readonly version?: string };
   readonly levels?: readonly Level[];
   /** Abilities of the model behind the service; undefined: not declared. */
@@ -33,6 +34,11 @@ export interface ConformanceProfile {
 /** Everything that decides which requests are sent, and how their answers are judged. */
 export interface RunProfile extends ConformanceProfile {
   readonly levels: readonly Level[];
+  /** The profile that decides by which part of a clause a service is judged: `parley` by all of it, every other one by the part
+   * that every OpenAI-compatible server owes. Absent: `parley`. */
+  readonly base?: ProfileName;
+  /** The ids of the clauses to judge. Absent: every clause of the contract. */
+  readonly clauses?: readonly string[];
   /** Scheme, host and port. */
   readonly origin: string;
   /** The path of the base URL, such as `/v1`. */

@@ -1,8 +1,11 @@
+import { Option } from "commander";
 import type { Command } from "commander";
 import { clauses } from "../contract/contract.ts";
 import { exampleCurl, explainClause } from "../report/explain.ts";
 import type { RunProfile } from "../profile.ts";
 import { checks, unchecked } from "../clauses/test-groups.ts";
+import { profileNames, selectClauses } from "../contract/select-clauses.ts";
+import type { ProfileName } from "../contract/select-clauses.ts";
 
 /** A profile for requests that are printed and never sent. */
 const example: RunProfile = {
@@ -21,13 +24,17 @@ export function addListCommand(program: Command): void {
     .command("list")
     .description("every clause, with its level and whether there is a check of it")
     .option("--json", "as JSON, with the way of each check and a command to try")
-    .action(({ json }: { readonly json?: boolean }) => {
-      const rows = clauses.map((clause) => {
-        const own = checks.filter((check) => check.clause === clause.id);
-        const reason = unchecked.find((one) => one.clause === clause.id)?.reason;
-        const curl = exampleCurl(clause.id, example, "API_KEY");
-        return { ...clause, check: own.length > 0, reason, how: own.map(({ how }) => how), curl };
-      });
+    .addOption(new Option("--profile <name>", "only the clauses of a profile").choices(profileNames))
+    .action(({ json, profile = "parley" }: { readonly json?: boolean; readonly profile?: ProfileName }) => {
+      const chosen = selectClauses(profile, []);
+      const rows = clauses
+        .filter(({ id }) => chosen?.includes(id) ?? true)
+        .map((clause) => {
+          const own = checks.filter((check) => check.clause === clause.id);
+          const reason = unchecked.find((one) => one.clause === clause.id)?.reason;
+          const curl = exampleCurl(clause.id, example, "API_KEY");
+          return { ...clause, check: own.length > 0, reason, how: own.map(({ how }) => how), curl };
+        });
       const lines = rows.map(
         ({ id, level, keyword, sentence, check }) =>
           `${id.padEnd(8)} ${level.padEnd(10)} ${keyword.padEnd(6)} ${check ? " " : "-"} ${sentence}`,

@@ -5,6 +5,7 @@ import { capabilities, levels } from "../contract/contract.ts";
 import type { Capability, Level } from "../contract/contract.ts";
 import { keyRoles } from "../profile.ts";
 import type { ConformanceProfile, KeyRole, RunProfile } from "../profile.ts";
+import { profileNames, selectClauses, selectors } from "../contract/select-clauses.ts";
 
 /** Flags that decide what is sent and how it is judged. */
 export interface ProfileFlags {
@@ -14,6 +15,8 @@ export interface ProfileFlags {
   readonly level: readonly Level[];
   readonly modelIs?: readonly Capability[];
   readonly profile?: string;
+  readonly only?: readonly string[];
+  readonly skip?: readonly string[];
   readonly header: readonly string[];
   readonly probe?: boolean;
   readonly exhaustive?: boolean;
@@ -29,6 +32,14 @@ const listOf =
     if (odd !== undefined) throw new InvalidArgumentError(`"${odd}" is none of ${allowed.join(", ")}.`);
     return [...new Set([...before, ...chosen])];
   };
+
+function selectorsIn(text: string, before: readonly string[] = []): readonly string[] {
+  const parts = text.split(",").map((part) => part.trim());
+  const known = new Set(selectors.map((one) => one.toLowerCase()));
+  const odd = parts.find((part) => !known.has(part.toLowerCase()));
+  if (odd !== undefined) throw new InvalidArgumentError(`"${odd}" is not a clause, a chapter or a tag.`);
+  return [...before, ...parts];
+}
 
 export const readWhole = (text: string): number => {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
@@ -51,7 +62,12 @@ export const addProfileFlags = (command: Command): Command =>
       `what the model behind the service can do: any, ${capabilities.join(", ")}`,
       listOf(capabilities),
     )
-    .option("--profile <file>", "conformance profile, as `init` writes it; flags override it")
+    .option(
+      "--profile <name>",
+      `the clauses to judge by: ${profileNames.join(", ")}, or the file of a conformance profile, as \`init\` writes it; flags override it`,
+    )
+    .option("--only <clauses>", "judge only these: ids, chapters such as STRM, or tags such as tools", selectorsIn)
+    .option("--skip <clauses>", "leave these out", selectorsIn)
     .option(
       "--header <header>",
       "`Name: value` for every request; may be repeated",
@@ -67,8 +83,12 @@ export function readProfile(flags: ProfileFlags): {
   readonly profile: RunProfile;
   readonly secrets: ReadonlyMap<string, string>;
 } {
-  const declared: ConformanceProfile =
-    flags.profile === undefined ? {} : (JSON.parse(readFileSync(flags.profile, "utf8")) as ConformanceProfile); // what `init` wrote
+  const declared = declarationsIn(flags.profile);
+  const base = declared.extends ?? "parley";
+  const selected = selectClauses(base, [
+    declared,
+    { ...(flags.only && { only: flags.only }), ...(flags.skip && { skip: flags.skip }) },
+  ]);
   const url = new URL(flags.baseUrl ?? "http://127.0.0.1:8080/v1");
   const headers = flags.header.map((text, index) => readHeader(text, index));
   const { secrets, roles } = readKeys(flags.apiKeyEnv, declared);
@@ -79,6 +99,8 @@ export function readProfile(flags: ProfileFlags): {
     ...(flags.model !== undefined && { model: flags.model }),
     ...(flags.modelIs && { capabilities: flags.modelIs }),
     levels: chosen,
+    base,
+    ...(selected && { clauses: selected }),
     origin: url.origin,
     basePath: url.pathname.replace(/\/+$/, ""),
     keyRoles: roles,
@@ -90,6 +112,15 @@ export function readProfile(flags: ProfileFlags): {
     seed: flags.seed,
   };
   return { profile, secrets };
+}
+
+/** The declarations of a profile, which `--profile` gives by its name or by its file. */
+function declarationsIn(profile: string | undefined): ConformanceProfile {
+  if (profile === undefined) return {};
+  const name = profileNames.find((one) => one === profile);
+  return name === undefined
+    ? (JSON.parse(readFileSync(profile, "utf8")) as ConformanceProfile) // what `init` wrote
+    : { extends: name };
 }
 
 /** A header value of at least this length may be a secret: it is handled by name, like a key. */

@@ -26,6 +26,8 @@ export interface Clause {
   readonly since: string;
   readonly model: "any" | Capability;
   readonly faults: readonly string[];
+  /** Present if ordinary OpenAI-compatible servers are judged by the clause: the SDK that breaks without it, and how. */
+  readonly openai?: string;
 }
 
 // `generated/` is a copy of the contract, on purpose: the package is published separately and imports neither server nor

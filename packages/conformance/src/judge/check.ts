@@ -39,18 +39,19 @@ export interface Check {
   readonly judge: (context: Context) => string;
   /** The number of cases that were tried, and the number that an exhaustive run tries. Absent: every run tries them all. */
   readonly cases?: (context: Context) => Cases;
-  /** Judges only what mainstream SDKs need of the clause. Absent: they need nothing of it. */
-  readonly interop?: (context: Context) => string;
+  /**
+   * Judges only the part that every OpenAI-compatible server owes, without what this contract adds. If no check of a clause
+   * has it, every server owes the whole clause. Only clauses with the mark `openai` are judged by it.
+   */
+  readonly common?: (context: Context) => string;
 }
 
-/** A check; `isInterop`: mainstream SDKs need the whole clause. */
-export const checkOf = (
-  clause: string,
-  how: string,
-  uses: readonly string[],
-  judge: Check["judge"],
-  isInterop = false,
-): Check => ({ clause, how, uses, judge, ...(isInterop && { interop: judge }) });
+export const checkOf = (clause: string, how: string, uses: readonly string[], judge: Check["judge"]): Check => ({
+  clause,
+  how,
+  uses,
+  judge,
+});
 
 /** A clause that cannot be judged from outside, and why. */
 export interface Unchecked {

@@ -20,6 +20,7 @@ export function explainClause(id: string, profile: RunProfile, keyVariable: stri
     clause.sentence,
     "",
     `Why it matters: ${clause.why}`,
+    ...(clause.openai === undefined ? [] : [`Why any OpenAI-compatible server owes it: ${clause.openai}`]),
     "",
     ...(own.length > 0
       ? own.map(({ how }) => `How it is checked: ${how}`)

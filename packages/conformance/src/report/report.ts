@@ -130,7 +130,7 @@ const sampledOf = (cases: readonly Cases[]): RunFacts["sampled"] => ({
 const interopOf = (verdicts: readonly Verdict[]): Report["interop"] => {
   const found = new Set(verdicts.flatMap(({ interop }) => interop ?? []));
   if (found.has("FAIL")) return "not usable";
-  return found.has("PASS") ? "usable" : "inconclusive";
+  return found.has("PASS") && !found.has("UNTESTABLE") ? "usable" : "inconclusive";
 };
 
 function countStates(verdicts: readonly Verdict[]): Report["counts"] {

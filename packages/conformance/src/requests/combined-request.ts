@@ -21,8 +21,6 @@ export interface Part {
   readonly judge?: (answer: Answer, context: Context, part: Part) => string;
   /** The clause only forbids a crash of the server: a refusal keeps it. */
   readonly mayBeRefused?: boolean;
-  /** True if mainstream SDKs send such requests. */
-  readonly interopMatters?: boolean;
 }
 
 export interface CombinedRequest {
@@ -90,6 +88,5 @@ function checkOf(name: string, part: Part): Check {
     how: part.how,
     uses: [name, apartName(name, part)],
     judge,
-    ...(part.interopMatters === true && { interop: judge }),
   };
 }

@@ -2,7 +2,7 @@ import type { Check, Step } from "../judge/check.ts";
 import { stepOfExchange } from "../judge/context.ts";
 import type { Context } from "../judge/context.ts";
 import { broken, cannot, show } from "../judge/finding.ts";
-import { isCompletion, mustRefuse } from "../judge/read.ts";
+import { isCompletion, isRecord, mustRefuse } from "../judge/read.ts";
 import type { Refusal } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
 import type { HttpRequest } from "../wire/http-request.ts";
@@ -33,7 +33,8 @@ export interface RefusalPlan {
    * exchange. Default: one if there are no such cases, otherwise none. An exhaustive run sends all.
    */
   readonly sample?: number;
-  /** A step that has to be accepted in the same run, so that a server that refuses everything passes nothing. */
+  /** A step that has to be accepted in the same run, so that a server that refuses everything passes nothing. A GET is accepted
+   * with a JSON object. */
   readonly positiveControl?: string;
 }
 
@@ -44,7 +45,7 @@ export function refusal(plan: RefusalPlan): { readonly steps: Step[]; readonly c
   const chosen = (context: Context): readonly Case[] => chosenOf(plan, context);
   const each = (context: Context, judge: (answer: Answer, one: Case) => string): string => {
     const seen = chosen(context).map((one) => judge(context.answer(nameOf(one)), one));
-    if (!isCompletion(context.answer(positiveControl)))
+    if (!isAccepted(context.answer(positiveControl)))
       cannot(`nothing was accepted ("${positiveControl}"), so a refusal shows nothing`);
     return seen.join("; ");
   };
@@ -54,7 +55,7 @@ export function refusal(plan: RefusalPlan): { readonly steps: Step[]; readonly c
     uses: [...cases.map(nameOf), positiveControl],
     cases: (context) => ({ tried: chosen(context).length, of: cases.length }),
     judge: (context) => each(context, (answer, one) => mustRefuse(answer, { ...want, ...one.want })),
-    interop: (context) => each(context, (answer, one) => mustFailAs(answer, one.want?.status ?? want.status)),
+    common: (context) => each(context, (answer, one) => mustFailAs(answer, one.want?.status ?? want.status)),
   };
   return { steps: cases.map((one) => stepOf(plan, one, nameOf(one))), check };
 }
@@ -76,6 +77,9 @@ function stepOf(plan: RefusalPlan, one: Case, name: string): Step {
     },
   };
 }
+
+const isAccepted = (answer: Answer): boolean =>
+  answer.exchange.request.method === "GET" ? answer.status === 200 && isRecord(answer.json) : isCompletion(answer);
 
 /** SDKs branch on the class of the status, and a few on the status itself. */
 function mustFailAs(answer: Answer, status: number): string {

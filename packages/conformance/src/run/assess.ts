@@ -1,6 +1,6 @@
-import { checks, unchecked } from "../clauses/test-groups.ts";
+import { unchecked } from "../clauses/test-groups.ts";
 import { probes } from "../requests/level-probes.ts";
-import { clauses, levels } from "../contract/contract.ts";
+import { levels } from "../contract/contract.ts";
 import type { Clause, Level } from "../contract/contract.ts";
 import type { Cases, Check } from "../judge/check.ts";
 import { Context, stepOfExchange } from "../judge/context.ts";
@@ -11,7 +11,7 @@ import { Answer } from "../wire/answer.ts";
 import { baselineState } from "./baseline.ts";
 import type { Baseline } from "./baseline.ts";
 import type { Evidence } from "./perform-steps.ts";
-import { whatIsMissing, whyNot } from "./plan.ts";
+import { checksOf, clausesOf, isCommonOnly, whatIsMissing, whyNot } from "./plan.ts";
 import type { Assessment, Probed, State, Verdict } from "./verdict.ts";
 import type { RunProfile } from "../profile.ts";
 
@@ -23,7 +23,7 @@ export function assess(
 ): Assessment {
   const context = contextOf(evidence, profile);
   const uncheckable = new Set(unchecked.map(({ clause }) => clause));
-  const judged = clauses.filter(({ id }) => !uncheckable.has(id));
+  const judged = clausesOf(profile).filter(({ id }) => !uncheckable.has(id));
   const verdicts = judged.map((clause) => {
     const verdict = judgeClause(clause, context, evidence, options.isStrict === true);
     const { baseline, today } = options;
@@ -62,16 +62,18 @@ function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStr
   if (reason !== undefined) return { clause, state: "NOT_APPLICABLE", note: reason };
   const missing = whatIsMissing(clause, context.profile) ?? notGreedy(clause, context);
   if (missing !== undefined) return { clause, state: "UNTESTABLE", note: missing };
-  const own = checks.filter((check) => check.clause === clause.id);
+  const isCommon = isCommonOnly(clause, context.profile);
+  const own = checksOf(clause, isCommon);
   const fault = evidence.faults.find((one) => own.some(({ uses }) => uses.some((name) => one.startsWith(`"${name}"`))));
   if (fault !== undefined) return { clause, state: "ERROR", note: fault };
   try {
     const gate = (finding: Finding): Finding => (finding.kind === "kept" && !isAlive(context) ? nothingShown : finding);
-    const finding = gate(merge(own.map(({ judge }) => find(() => judge(context)))));
-    const lenient = own.flatMap(({ interop }) => (interop ? [gate(find(() => interop(context)))] : []));
+    const common = (): Finding =>
+      gate(merge(checksOf(clause, true).map((check) => find(() => (check.common ?? check.judge)(context)))));
+    const finding = isCommon ? common() : gate(merge(own.map(({ judge }) => find(() => judge(context)))));
     return {
       ...withCases(toVerdict(clause, finding, isStrict), own, context),
-      ...(lenient.length > 0 && { interop: interopState(merge(lenient)) }),
+      ...(clause.openai !== undefined && { interop: interopState(isCommon ? finding : common()) }),
     };
   } catch (error) {
     return {

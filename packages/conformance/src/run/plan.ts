@@ -15,6 +15,21 @@ export function whyNot({ level, model }: Clause, profile: RunProfile): string | 
   return `it needs a ${model} model, which is not claimed`;
 }
 
+/** Returns whether only the part of a clause counts that every OpenAI-compatible server owes. */
+export const isCommonOnly = ({ openai }: Clause, { base = "parley" }: RunProfile): boolean =>
+  openai !== undefined && base !== "parley";
+
+/** The clauses that the run judges. */
+export const clausesOf = ({ clauses: chosen }: RunProfile): readonly Clause[] =>
+  chosen === undefined ? clauses : clauses.filter(({ id }) => chosen.includes(id));
+
+/** The checks of a clause, without those that judge only what this contract adds, if that does not count. */
+export function checksOf(clause: Clause, isCommon: boolean): readonly Check[] {
+  const own = checks.filter((check) => check.clause === clause.id);
+  const common = own.filter((check) => check.common !== undefined);
+  return isCommon && common.length > 0 ? common : own;
+}
+
 /** Returns the prerequisite that is missing to judge a claimed clause, if any. */
 export function whatIsMissing({ model }: Clause, profile: RunProfile): string | undefined {
   const capabilities = profile.capabilities ?? usualCapabilities;
@@ -24,10 +39,9 @@ export function whatIsMissing({ model }: Clause, profile: RunProfile): string | 
 
 /** The checks of a profile. */
 export function checksFor(profile: RunProfile): readonly Check[] {
-  return checks.filter(({ clause }) => {
-    const found = clauseOf.get(clause);
-    return found !== undefined && whyNot(found, profile) === undefined && whatIsMissing(found, profile) === undefined;
-  });
+  return clausesOf(profile)
+    .filter((clause) => whyNot(clause, profile) === undefined && whatIsMissing(clause, profile) === undefined)
+    .flatMap((clause) => checksOf(clause, isCommonOnly(clause, profile)));
 }
 
 /** The steps that the checks use, in the order of the catalogue, each after those that it needs. */

@@ -8,7 +8,7 @@ export type State = "PASS" | "FAIL" | "WARN" | "NOT_APPLICABLE" | "UNTESTABLE" |
 export interface Verdict {
   readonly clause: Clause;
   readonly state: State;
-  /** The verdict on the needs of mainstream SDKs; absent if they need nothing of the clause. */
+  /** The verdict on the needs of mainstream SDKs; absent if the clause has no mark `openai`. */
   readonly interop?: "PASS" | "FAIL" | "UNTESTABLE";
   /** The observation, or the reason why the clause was not judged. */
   readonly note: string;

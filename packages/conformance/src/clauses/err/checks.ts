@@ -33,7 +33,6 @@ const checkFailures = (
   clause: string,
   how: string,
   faultOf: (answer: Answer) => string | undefined,
-  isInterop = false,
   expected = "an error as the contract defines it",
 ): Check => {
   const judge = (context: Context): string => {
@@ -43,7 +42,7 @@ const checkFailures = (
     }
     return `${failures(context).length} errors`;
   };
-  return { clause, how, uses, judge, ...(isInterop && { interop: judge }) };
+  return { clause, how, uses, judge };
 };
 
 const hasParam = (answer: Answer): boolean => typeof valueAt(errorOf(answer), "/param") === "string";
@@ -86,7 +85,7 @@ const checks: readonly Check[] = [
     how: "Looks for an object `error` with a message in every failure.",
     uses,
     judge: (context) => `${failures(context).length} errors`,
-    interop: (context) => {
+    common: (context) => {
       for (const answer of failures(context))
         must(textAt(errorOf(answer), "/message") !== undefined, answer, "error.message", answer.summary);
       return `${failures(context).length} errors`;
@@ -105,11 +104,8 @@ const checks: readonly Check[] = [
     const [id, header] = [valueAt(answer.json, "/request_id"), answer.header("x-request-id")];
     return typeof id === "string" && id === header ? undefined : `${show(id)}, header ${show(header)}`;
   }),
-  checkFailures(
-    "ERR-04",
-    "Reads the media type of every failure.",
-    (answer) => (answer.mediaType === "application/json" ? undefined : answer.mediaType || "none"),
-    true,
+  checkFailures("ERR-04", "Reads the media type of every failure.", (answer) =>
+    answer.mediaType === "application/json" ? undefined : answer.mediaType || "none",
   ),
   checkFailures("ERR-05", "Looks status and type of every error up by its code.", (answer) => {
     const error = errorOf(answer);
@@ -157,7 +153,6 @@ const checks: readonly Check[] = [
       const address = /\b(?:\d{1,3}\.){3}\d{1,3}:\d{2,5}\b|\blocalhost:\d+|\bECONNREFUSED\b/.exec(text)?.[0];
       return secret ?? stack ?? address;
     },
-    false,
     "nothing of the inside",
   ),
   checkFailures("ERR-09", "Reads the path in every `param`.", (answer) => {

@@ -38,26 +38,16 @@ const checks: readonly Check[] = [
     must(contentOf(text) === contentOf(plain), text, show(contentOf(plain)), show(contentOf(text)));
     return show(contentOf(text));
   }),
-  checkOf(
-    "FMT-02",
-    "Asks for several JSON objects, and reads those that were not cut.",
-    ["JSON object"],
-    (context) => {
-      const answer = context.answer("JSON object");
-      completionOf(answer);
-      const whole = [...listAt(answer.json, "/choices").keys()].filter((index) => finishOf(answer, index) === "stop");
-      const texts = whole.map((index) => contentOf(answer, index));
-      for (const text of texts) must(isRecord(parse(text)), answer, "one JSON object", show(text));
-      return texts.length > 0 ? texts.join(" ") : cannot("every choice was cut");
-    },
-    true,
-  ),
-  checkOf(
-    "FMT-03",
-    "Asks for JSON by a schema and validates it.",
-    ["JSON by schema"],
-    (context) => mustBeListed(context.answer("JSON by schema")),
-    true,
+  checkOf("FMT-02", "Asks for several JSON objects, and reads those that were not cut.", ["JSON object"], (context) => {
+    const answer = context.answer("JSON object");
+    completionOf(answer);
+    const whole = [...listAt(answer.json, "/choices").keys()].filter((index) => finishOf(answer, index) === "stop");
+    const texts = whole.map((index) => contentOf(answer, index));
+    for (const text of texts) must(isRecord(parse(text)), answer, "one JSON object", show(text));
+    return texts.length > 0 ? texts.join(" ") : cannot("every choice was cut");
+  }),
+  checkOf("FMT-03", "Asks for JSON by a schema and validates it.", ["JSON by schema"], (context) =>
+    mustBeListed(context.answer("JSON by schema")),
   ),
   checkOf("FMT-04", "The same with strict false.", ["JSON by a loose schema"], (context) =>
     mustBeListed(context.answer("JSON by a loose schema")),
@@ -167,12 +157,8 @@ const checks: readonly Check[] = [
         .map((answer) => mustRefuse(answer, { status: 400, code: "invalid_schema" }))
         .join("; "),
   ),
-  checkOf(
-    "FMT-14",
-    "Joins the pieces of a stream and validates them.",
-    ["JSON by schema, streamed"],
-    (context) => mustBeListed(context.answer("JSON by schema, streamed")),
-    true,
+  checkOf("FMT-14", "Joins the pieces of a stream and validates them.", ["JSON by schema, streamed"], (context) =>
+    mustBeListed(context.answer("JSON by schema, streamed")),
   ),
   checkOf(
     "FMT-15",

@@ -23,7 +23,6 @@ export const bodies: readonly Part[] = [
     clause: "HTTP-12",
     how: "Declares the charset in capitals.",
     headers: [["Content-Type", "Application/JSON; Charset=UTF-8"]],
-    interopMatters: true,
   },
   {
     clause: "HTTP-34",

@@ -65,7 +65,7 @@ const checks: readonly Check[] = [
       must(Array.isArray(data) && data.every(isRecord), answer, "model objects in `data`", answer.summary);
       return `${data.length} models`;
     },
-    interop: (context) => {
+    common: (context) => {
       const answer = context.answer("models");
       must(
         answer.status === 200 && listAt(answer.json, "/data").every((one) => textAt(one, "/id") !== undefined),

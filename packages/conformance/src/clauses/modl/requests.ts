@@ -10,6 +10,7 @@ export const plans = refusals([
   {
     clause: "MODL-11",
     want: { status: 404, code: "model_not_found", param: "model" },
+    positiveControl: "retrieve, encoded",
     cases: [
       {
         title: "an unknown id",

@@ -222,7 +222,7 @@ export const contextChecks: readonly Check[] = [
       overflows(context)
         .map((answer) => mustRefuse(answer, overflow))
         .join("; "),
-    interop: (context) => {
+    common: (context) => {
       const answer = context.answer("too long a prompt");
       must(answer.status === 400, answer, "400", answer.summary);
       return "400";
@@ -233,7 +233,6 @@ export const contextChecks: readonly Check[] = [
     how: "Reads the message of the error.",
     uses: ["too long a prompt"],
     judge: mustUseTheWords,
-    interop: mustUseTheWords,
   },
   {
     clause: "MSG-25",

@@ -25,7 +25,6 @@ export const conversation: readonly Part[] = [
       { role: "tool", tool_call_id: "call_1", content: "12:00" },
       { role: "assistant", content: "Noon." },
     ],
-    interopMatters: true,
   },
   {
     clause: "MSG-15",
@@ -35,7 +34,6 @@ export const conversation: readonly Part[] = [
       { role: "assistant", content: null, tool_calls: [call("call_2")] },
       { role: "tool", tool_call_id: "call_2", content: "12:01" },
     ],
-    interopMatters: true,
   },
   {
     clause: "MSG-18",
@@ -53,7 +51,6 @@ export const conversation: readonly Part[] = [
       },
     ],
     judge: mustNameNothing,
-    interopMatters: true,
   },
   {
     clause: "MSG-19",

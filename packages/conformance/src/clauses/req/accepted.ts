@@ -67,7 +67,6 @@ export const boundsAndIgnoredMembers: readonly Part[] = [
     how: "Sends an unknown member and expects it named.",
     members: { conformance_unknown: { any: ["thing"] } },
     judge: (answer) => mustNameIgnored(answer, "conformance_unknown"),
-    interopMatters: true,
   },
   {
     clause: "REQ-16",
@@ -163,7 +162,6 @@ export const nulls: readonly Part[] = [
     clause: "REQ-09",
     how: "Sends null for every member that is not required.",
     members: optionalMembers,
-    interopMatters: true,
     judge: mustBeOneChoice,
   },
   {

@@ -26,12 +26,8 @@ const checks: readonly Check[] = [
     ["both max tokens"],
     (context) => mustStopAtMaxTokens(context.answer("both max tokens")),
   ),
-  checkOf(
-    "REQ-26",
-    "Sends `max_tokens` alone: the answer stops there.",
-    ["max_tokens alone"],
-    (context) => mustStopAtMaxTokens(context.answer("max_tokens alone")),
-    true,
+  checkOf("REQ-26", "Sends `max_tokens` alone: the answer stops there.", ["max_tokens alone"], (context) =>
+    mustStopAtMaxTokens(context.answer("max_tokens alone")),
   ),
   {
     clause: "REQ-20",
@@ -105,7 +101,6 @@ const checks: readonly Check[] = [
       completionOf(answer);
       return `answered with ${show(finishOf(answer))}`;
     },
-    true,
   ),
   loweredCheck("Asks for a hundred million tokens", "a maximum above the model's", "max_tokens"),
   loweredCheck("Asks for more than the context leaves", "a maximum beyond the context", "max_completion_tokens"),

@@ -28,7 +28,6 @@ const checkAnswers = (
   clause: string,
   how: string,
   faultOf: (answer: Answer, context: Context) => string | undefined,
-  isInterop = false,
 ): Check => {
   const judge = (context: Context): string => {
     completionOf(context.answer("plain"));
@@ -38,7 +37,7 @@ const checkAnswers = (
     }
     return wholes(context).length > 0 ? `${wholes(context).length} answers` : "";
   };
-  return { clause, how, uses: ["plain", "choices", "short"], judge, ...(isInterop && { interop: judge }) };
+  return { clause, how, uses: ["plain", "choices", "short"], judge };
 };
 
 const choicesOf = (answer: Answer): readonly unknown[] => listAt(answer.json, "/choices");
@@ -88,19 +87,14 @@ const checks: readonly Check[] = [
       ? undefined
       : show(model);
   }),
-  checkAnswers(
-    "RESP-05",
-    "Counts the choices and reads their indexes.",
-    (answer) => {
-      const { n } = sentBody(answer);
-      const wanted = typeof n === "number" ? n : 1;
-      const indexes = choicesOf(answer).map((choice) => valueAt(choice, "/index"));
-      return indexes.length === wanted && indexes.every((index, place) => index === place)
-        ? undefined
-        : `indexes ${show(indexes)} for n ${wanted}`;
-    },
-    true,
-  ),
+  checkAnswers("RESP-05", "Counts the choices and reads their indexes.", (answer) => {
+    const { n } = sentBody(answer);
+    const wanted = typeof n === "number" ? n : 1;
+    const indexes = choicesOf(answer).map((choice) => valueAt(choice, "/index"));
+    return indexes.length === wanted && indexes.every((index, place) => index === place)
+      ? undefined
+      : `indexes ${show(indexes)} for n ${wanted}`;
+  }),
   checkAnswers("RESP-06", "Reads role and refusal.", (answer) =>
     firstFault(answer, (choice) =>
       valueAt(choice, "/message/role") === "assistant" && valueAt(choice, "/message/refusal") === null
@@ -108,28 +102,20 @@ const checks: readonly Check[] = [
         : show(valueAt(choice, "/message")),
     ),
   ),
-  checkAnswers(
-    "RESP-07",
-    "Reads the content.",
-    (answer) =>
-      firstFault(answer, (choice) => {
-        const content = valueAt(choice, "/message/content");
-        const hasCalls = listAt(choice, "/message/tool_calls").length > 0;
-        return typeof content === "string" || (content === null && hasCalls) ? undefined : `content ${show(content)}`;
-      }),
-    true,
+  checkAnswers("RESP-07", "Reads the content.", (answer) =>
+    firstFault(answer, (choice) => {
+      const content = valueAt(choice, "/message/content");
+      const hasCalls = listAt(choice, "/message/tool_calls").length > 0;
+      return typeof content === "string" || (content === null && hasCalls) ? undefined : `content ${show(content)}`;
+    }),
   ),
-  checkAnswers(
-    "RESP-08",
-    "Reads finish_reason.",
-    (answer) =>
-      firstFault(answer, (choice) => {
-        const reason = valueAt(choice, "/finish_reason");
-        return ["stop", "length", "tool_calls", "content_filter"].includes(String(reason))
-          ? undefined
-          : `finish_reason ${show(reason)}`;
-      }),
-    true,
+  checkAnswers("RESP-08", "Reads finish_reason.", (answer) =>
+    firstFault(answer, (choice) => {
+      const reason = valueAt(choice, "/finish_reason");
+      return ["stop", "length", "tool_calls", "content_filter"].includes(String(reason))
+        ? undefined
+        : `finish_reason ${show(reason)}`;
+    }),
   ),
   checkAnswers("RESP-17", "Compares both names of the reasoning.", (answer) =>
     firstFault(answer, (choice) =>
@@ -138,11 +124,8 @@ const checks: readonly Check[] = [
         : show(valueAt(choice, "/message")),
     ),
   ),
-  checkAnswers(
-    "RESP-18",
-    "Searches the content for the special token that opens reasoning.",
-    (answer) => (contentOf(answer).includes("<think>") && !isSpelled(answer) ? show(contentOf(answer)) : undefined),
-    true,
+  checkAnswers("RESP-18", "Searches the content for the special token that opens reasoning.", (answer) =>
+    contentOf(answer).includes("<think>") && !isSpelled(answer) ? show(contentOf(answer)) : undefined,
   ),
   checkAnswers("RESP-19", "Looks for members of engines, at every depth.", ({ json }) => engineMemberIn(json)),
   {

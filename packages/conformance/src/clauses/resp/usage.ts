@@ -28,7 +28,6 @@ const checkUsage = (
   clause: string,
   how: string,
   faultOf: (usage: unknown, answer: Answer, context: Context) => string | undefined,
-  isInterop = false,
 ): Check => {
   const judge = (context: Context): string => {
     completionOf(context.answer("plain"));
@@ -45,7 +44,7 @@ const checkUsage = (
     }
     return `${counted.length} answers`;
   };
-  return { clause, how, uses, judge, ...(isInterop && { interop: judge }) };
+  return { clause, how, uses, judge };
 };
 
 /** A missing count is judged by the schema (RESP-02), not here. */
@@ -94,19 +93,14 @@ const cachedPromptCheck: Check = {
 };
 
 export const usageChecks: readonly Check[] = [
-  checkUsage(
-    "RESP-11",
-    "Adds the counts.",
-    (usage) => {
-      const [prompt, completion, total] = ["prompt", "completion", "total"].map((name) =>
-        numberAt(usage, `/${name}_tokens`),
-      );
-      return total !== undefined && prompt !== undefined && completion !== undefined && prompt + completion === total
-        ? undefined
-        : show(usage);
-    },
-    true,
-  ),
+  checkUsage("RESP-11", "Adds the counts.", (usage) => {
+    const [prompt, completion, total] = ["prompt", "completion", "total"].map((name) =>
+      numberAt(usage, `/${name}_tokens`),
+    );
+    return total !== undefined && prompt !== undefined && completion !== undefined && prompt + completion === total
+      ? undefined
+      : show(usage);
+  }),
   {
     clause: "RESP-12",
     how: "Compares the count of the prompt for one choice and for several.",

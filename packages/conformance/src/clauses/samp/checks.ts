@@ -79,12 +79,8 @@ const checks: readonly Check[] = [
       return `${show(contentOf(small))} begins ${show(contentOf(large))}`;
     },
   ),
-  checkOf(
-    "SAMP-04",
-    "Stops at a text from the middle of the greedy answer.",
-    ["greedy", "a stop"],
-    (context) => mustStop(context, "a stop"),
-    true,
+  checkOf("SAMP-04", "Stops at a text from the middle of the greedy answer.", ["greedy", "a stop"], (context) =>
+    mustStop(context, "a stop"),
   ),
   checkOf(
     "SAMP-05",
@@ -94,7 +90,6 @@ const checks: readonly Check[] = [
       mustStop(context, "a stop, streamed");
       return mustStop(context, "a stop");
     },
-    true,
   ),
   checkOf(
     "SAMP-06",
@@ -112,7 +107,6 @@ const checks: readonly Check[] = [
         ? cannot("no stop was kept at all")
         : show(contentOf(text));
     },
-    true,
   ),
   checkOf(
     "SAMP-07",

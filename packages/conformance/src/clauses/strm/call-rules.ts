@@ -20,7 +20,7 @@ export const callRules: readonly Rule[] = [
         );
         return odd === undefined ? undefined : `later ${show(odd)}`;
       }),
-    interop: (stream) =>
+    common: (stream) =>
       eachCall(stream, ([first]) =>
         typeof valueAt(first, "/id") === "string" && typeof valueAt(first, "/function/name") === "string"
           ? undefined

@@ -34,7 +34,7 @@ function machineFault(clause: string, stream: Transcript): string | undefined {
 }
 
 function ruleCheck(rule: Rule): Check {
-  const { clause, how, faultOf, interop } = rule;
+  const { clause, how, faultOf, common } = rule;
   const judgeWith =
     (fault: Rule["faultOf"]) =>
     (context: Context): string => {
@@ -54,7 +54,7 @@ function ruleCheck(rule: Rule): Check {
     how,
     uses: usedBy[clause] ?? ordinary,
     judge: judgeWith((stream) => faultOf(stream) ?? machineFault(clause, stream)),
-    ...(interop && { interop: judgeWith(interop) }),
+    ...(common && { common: judgeWith(common) }),
   };
 }
 
@@ -88,7 +88,6 @@ const checks: readonly Check[] = [
     how: "Reads the media type of streamed answers.",
     uses: ordinary,
     judge: mustBeStreams,
-    interop: mustBeStreams,
   },
   {
     clause: "STRM-02",

@@ -7,6 +7,6 @@ export interface Rule {
   readonly faultOf: (stream: Transcript) => string | undefined;
   /** Returns whether the stream is evidence for the clause. */
   readonly shows: (stream: Transcript) => boolean;
-  /** The same, for the needs of mainstream SDKs only. */
-  readonly interop?: (stream: Transcript) => string | undefined;
+  /** The same, for the part that every OpenAI-compatible server owes. */
+  readonly common?: (stream: Transcript) => string | undefined;
 }

@@ -55,7 +55,7 @@ export const rules: readonly Rule[] = [
       const odd = pieces.find(({ event }) => event.dataLines !== 1 || event.otherFields.length > 0);
       return odd && `an event with ${odd.event.dataLines} data lines and ${show(odd.event.otherFields)}`;
     },
-    interop: ({ pieces }) => {
+    common: ({ pieces }) => {
       const odd = pieces.find(({ isDone, json }) => !isDone && json === undefined);
       return odd && `data that is not JSON: ${show(odd.event.data)}`;
     },
@@ -68,7 +68,7 @@ export const rules: readonly Rule[] = [
       const { role, content } = deltaOf(first);
       return role === "assistant" && content === "" ? undefined : `first ${show(first)}`;
     }),
-    interop: firstFaultOf((events) =>
+    common: firstFaultOf((events) =>
       events.some((choice) => deltaOf(choice)["role"] === "assistant") ? undefined : "no role",
     ),
   },
@@ -116,7 +116,7 @@ export const rules: readonly Rule[] = [
         );
         return odd === undefined ? undefined : show(odd);
       })(stream),
-    interop: (stream) =>
+    common: (stream) =>
       stream.shouldBeWhole
         ? firstFaultOf((events) => (events.some(isFinish) ? undefined : "no finish_reason"))(stream)
         : undefined,
@@ -151,7 +151,7 @@ export const rules: readonly Rule[] = [
         ? undefined
         : `${count} usage events, asked for: ${stream.includesUsage}`;
     },
-    interop: (stream) =>
+    common: (stream) =>
       stream.shouldBeWhole &&
       stream.includesUsage &&
       !stream.chunks.some(({ json }) => isRecord(valueAt(json, "/usage")))
@@ -185,7 +185,7 @@ export const rules: readonly Rule[] = [
     how: "Looks at the end of every stream that did not fail.",
     shows: isWhole,
     faultOf: endFault,
-    interop: endFault,
+    common: endFault,
   },
   {
     clause: "STRM-15",
@@ -229,7 +229,7 @@ export const rules: readonly Rule[] = [
         }
       return undefined;
     },
-    interop: ({ chunks }) =>
+    common: ({ chunks }) =>
       new Set(chunks.map(({ json }) => valueAt(json, "/id"))).size > 1 ? "the id changes" : undefined,
   },
   {
@@ -260,7 +260,7 @@ export const rules: readonly Rule[] = [
         ? `indexes ${show(stream.indexes)} for n ${stream.n}`
         : undefined;
     },
-    interop: (stream) =>
+    common: (stream) =>
       stream.shouldBeWhole && stream.indexes.length < stream.n
         ? `indexes ${show(stream.indexes)} for n ${stream.n}`
         : undefined,

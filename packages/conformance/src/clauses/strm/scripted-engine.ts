@@ -64,19 +64,13 @@ export const scriptedChecks: readonly Check[] = [
     must(contentOf(answer) === "one two", answer, 'the text "one two" before', show(contentOf(answer)));
     return show(error);
   }),
-  checkOf(
-    "STRM-23",
-    "Looks for events after the error.",
-    ["a late failure"],
-    (context) => {
-      const { answer, stream, error } = failedStream(context, "a late failure");
-      const last = stream.pieces.at(-1);
-      must(last?.json === error, answer, "no event after the error", show(last?.event.data));
-      must(answer.isWhole || answer.exchange.end === "reset", answer, "the end of the stream", answer.exchange.end);
-      return "no event behind the error";
-    },
-    true,
-  ),
+  checkOf("STRM-23", "Looks for events after the error.", ["a late failure"], (context) => {
+    const { answer, stream, error } = failedStream(context, "a late failure");
+    const last = stream.pieces.at(-1);
+    must(last?.json === error, answer, "no event after the error", show(last?.event.data));
+    must(answer.isWhole || answer.exchange.end === "reset", answer, "the end of the stream", answer.exchange.end);
+    return "no event behind the error";
+  }),
   checkOf("STRM-24", "Compares the request_id of the event with the header.", ["a late failure"], (context) => {
     const { answer, error } = failedStream(context, "a late failure");
     const [id, wanted] = [valueAt(error, "/request_id"), answer.header("x-request-id")];
@@ -104,24 +98,17 @@ export const scriptedChecks: readonly Check[] = [
       }
       return "both were reported as failures";
     },
-    true,
   ),
-  checkOf(
-    "STRM-26",
-    "Lets the engine fail before its first event.",
-    ["an early failure, streamed"],
-    (context) => {
-      const answer = context.answer("an early failure, streamed");
-      must(
-        answer.status !== undefined && answer.status >= 500 && answer.mediaType !== "text/event-stream",
-        answer,
-        "an HTTP error",
-        answer.summary,
-      );
-      return answer.summary;
-    },
-    true,
-  ),
+  checkOf("STRM-26", "Lets the engine fail before its first event.", ["an early failure, streamed"], (context) => {
+    const answer = context.answer("an early failure, streamed");
+    must(
+      answer.status !== undefined && answer.status >= 500 && answer.mediaType !== "text/event-stream",
+      answer,
+      "an HTTP error",
+      answer.summary,
+    );
+    return answer.summary;
+  }),
   checkOf(
     "STRM-28",
     "Lets the engine be silent at first, for longer than the server may hold the head back.",
@@ -184,7 +171,6 @@ export const scriptedChecks: readonly Check[] = [
       must(contentOf(answer) === wideCharacters.join(""), answer, wideCharacters.join(""), show(contentOf(answer)));
       return `${stream.choice(0).length} pieces`;
     },
-    true,
   ),
   checkOf(
     "STRM-43",

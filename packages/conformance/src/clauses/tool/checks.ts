@@ -65,31 +65,18 @@ const checks: readonly Check[] = [
         ? "no calls"
         : cannot("this service makes no calls at all");
     },
-    true,
   ),
-  checkOf(
-    "TOOL-03",
-    "Asks with tool_choice required.",
-    ["required call"],
-    (context) => {
-      const answer = context.answer("required call");
-      completionOf(answer);
-      if (finishOf(answer) !== "length") must(callsOf(answer).length > 0, answer, "a call", answer.summary);
-      return `${finishedCalls(context, "required call").length} calls`;
-    },
-    true,
-  ),
-  checkOf(
-    "TOOL-04",
-    "Names the second of two functions.",
-    ["named call"],
-    (context) => {
-      const odd = finishedCalls(context, "named call").find((call) => valueAt(call, "/function/name") !== "wash");
-      must(odd === undefined, context.answer("named call"), "calls of wash", show(odd));
-      return "wash";
-    },
-    true,
-  ),
+  checkOf("TOOL-03", "Asks with tool_choice required.", ["required call"], (context) => {
+    const answer = context.answer("required call");
+    completionOf(answer);
+    if (finishOf(answer) !== "length") must(callsOf(answer).length > 0, answer, "a call", answer.summary);
+    return `${finishedCalls(context, "required call").length} calls`;
+  }),
+  checkOf("TOOL-04", "Names the second of two functions.", ["named call"], (context) => {
+    const odd = finishedCalls(context, "named call").find((call) => valueAt(call, "/function/name") !== "wash");
+    must(odd === undefined, context.answer("named call"), "calls of wash", show(odd));
+    return "wash";
+  }),
   checkOf("TOOL-11", "Forces a function without parameters.", ["a call without arguments"], (context) => {
     for (const call of finishedCalls(context, "a call without arguments"))
       must(
@@ -132,22 +119,16 @@ const checks: readonly Check[] = [
     }
     return seen.size > 1 ? `${seen.size} different ids` : cannot("there were not two calls");
   }),
-  checkOf(
-    "TOOL-15",
-    "Reads the arguments of every finished call as JSON.",
-    toolSteps,
-    (context) => {
-      const calls = toolSteps.flatMap((step) =>
-        finishOf(context.answer(step)) === "tool_calls"
-          ? callsOf(context.answer(step)).map((call) => ({ call, step }))
-          : [],
-      );
-      for (const { call, step } of calls)
-        must(isRecord(parse(argumentsOf(call))), context.answer(step), "a JSON object", show(argumentsOf(call)));
-      return calls.length > 0 ? `${calls.length} calls` : cannot("no choice finished with tool_calls");
-    },
-    true,
-  ),
+  checkOf("TOOL-15", "Reads the arguments of every finished call as JSON.", toolSteps, (context) => {
+    const calls = toolSteps.flatMap((step) =>
+      finishOf(context.answer(step)) === "tool_calls"
+        ? callsOf(context.answer(step)).map((call) => ({ call, step }))
+        : [],
+    );
+    for (const { call, step } of calls)
+      must(isRecord(parse(argumentsOf(call))), context.answer(step), "a JSON object", show(argumentsOf(call)));
+    return calls.length > 0 ? `${calls.length} calls` : cannot("no choice finished with tool_calls");
+  }),
   checkOf(
     "TOOL-16",
     "Forces a call that is longer than max tokens allows.",
@@ -177,7 +158,6 @@ const checks: readonly Check[] = [
       completionOf(context.answer("a keyword in a free function"));
       return "accepted";
     },
-    true,
   ),
   checkOf(
     "TOOL-24",
@@ -189,16 +169,10 @@ const checks: readonly Check[] = [
       return mustNameIgnored(answer, "tools[0].function.parameters.properties.a.pattern");
     },
   ),
-  checkOf(
-    "TOOL-20",
-    "Sends a call back with its result.",
-    ["a call and its result"],
-    (context) => {
-      completionOf(context.answer("a call and its result"));
-      return show(contentOf(context.answer("a call and its result")));
-    },
-    true,
-  ),
+  checkOf("TOOL-20", "Sends a call back with its result.", ["a call and its result"], (context) => {
+    completionOf(context.answer("a call and its result"));
+    return show(contentOf(context.answer("a call and its result")));
+  }),
   checkOf(
     "TOOL-21",
     "Offers tools without tool_choice, and compares the prompt with that of tool_choice none.",
@@ -208,7 +182,6 @@ const checks: readonly Check[] = [
       completionOf(answer);
       return isCompletion(context.answer("plain")) ? "accepted" : "";
     },
-    true,
   ),
   checkOf(
     "TOOL-22",

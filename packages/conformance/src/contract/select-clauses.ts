@@ -1,0 +1,64 @@
+import { capabilities, clauses, levels } from "./contract.ts";
+import type { Clause } from "./contract.ts";
+
+/** Profiles that the suite knows by name. */
+export const profileNames = ["parley", "openai", "openrouter-provider"] as const;
+export type ProfileName = (typeof profileNames)[number];
+
+/** The clauses by which an implementation is judged. A selector is the id of a clause, a chapter such as STRM, or a tag. */
+export interface Selection {
+  /** The profile to start from. Default: `parley`, every clause. */
+  readonly extends?: ProfileName;
+  /** Selectors of clauses that are added to those of the profile. */
+  readonly include?: readonly string[];
+  /** Selectors; every other clause is left out. */
+  readonly only?: readonly string[];
+  /** Selectors of clauses that are left out. */
+  readonly skip?: readonly string[];
+}
+
+/** The listing and the behaviour under load that OpenRouter demands of a provider besides what SDKs need. */
+const openrouterProvider =
+  "MODL-02 MODL-03 MODL-05 MODL-06 MODL-08 MODL-18 MODL-23 STRM-29 STRM-32 LIM-10 LIM-14 OPS-04";
+
+const clausesOfProfile: Readonly<Record<ProfileName, (clause: Clause) => boolean>> = {
+  parley: () => true,
+  openai: ({ openai }) => openai !== undefined,
+  "openrouter-provider": ({ id, openai }) => openai !== undefined || openrouterProvider.split(" ").includes(id),
+};
+
+const chapterOf = (id: string): string => id.replace(/-.*/, "");
+const tagsOf = ({ level, keyword, model, openai }: Clause): readonly string[] => [
+  level,
+  keyword.toLowerCase(),
+  ...(model === "any" ? [] : [model]),
+  ...(openai === undefined ? [] : ["openai"]),
+];
+
+/** Every selector: ids, chapters and tags. */
+export const selectors: readonly string[] = [
+  ...new Set([
+    ...clauses.map(({ id }) => id),
+    ...clauses.map(({ id }) => chapterOf(id)),
+    ...levels,
+    "must",
+    "should",
+    ...capabilities,
+    "openai",
+  ]),
+];
+
+const selects = (given: readonly string[], clause: Clause): boolean => {
+  const own = new Set([clause.id, chapterOf(clause.id), ...tagsOf(clause)].map((one) => one.toLowerCase()));
+  return given.some((selector) => own.has(selector.toLowerCase()));
+};
+
+/** The ids of the clauses that every selection leaves in. Undefined: all of the contract. */
+export function selectClauses(name: ProfileName, selections: readonly Selection[]): readonly string[] | undefined {
+  const included = selections.flatMap(({ include = [] }) => include);
+  const chosen = clauses
+    .filter((clause) => clausesOfProfile[name](clause) || selects(included, clause))
+    .filter((clause) => selections.every(({ only }) => only === undefined || selects(only, clause)))
+    .filter((clause) => selections.every(({ skip = [] }) => !selects(skip, clause)));
+  return chosen.length === clauses.length ? undefined : chosen.map(({ id }) => id);
+}
