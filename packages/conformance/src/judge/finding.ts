@@ -11,6 +11,14 @@ export interface Violation {
   readonly actual: string;
   /** The exchange that shows it. */
   readonly exchange: string | undefined;
+  /** The member of the answer that is wrong, if the check knows it. Failures with the same wrong value have one cause. */
+  readonly member?: WrongMember;
+}
+
+export interface WrongMember {
+  readonly name: string;
+  /** Its value, as one short line. */
+  readonly value: string;
 }
 
 class BrokenError extends Error {
@@ -29,8 +37,13 @@ export class UntestableError extends Error {
 }
 
 /** Ends a check: the clause is broken. */
-export function broken(exchange: { readonly name: string } | undefined, expected: string, actual: string): never {
-  throw new BrokenError({ expected, actual, exchange: exchange?.name });
+export function broken(
+  exchange: { readonly name: string } | undefined,
+  expected: string,
+  actual: string,
+  member?: WrongMember,
+): never {
+  throw new BrokenError({ expected, actual, exchange: exchange?.name, ...(member && { member }) });
 }
 
 /** Thrown if the implementation does not declare the feature of the clause. */

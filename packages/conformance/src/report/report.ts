@@ -1,5 +1,6 @@
 import { clauses, contractVersion, levels } from "../contract/contract.ts";
 import type { Level } from "../contract/contract.ts";
+import type { Cause } from "../judge/causes.ts";
 import type { Cases } from "../judge/check.ts";
 import { isProbe } from "../judge/context.ts";
 import { numberAt, usageOf } from "../judge/read.ts";
@@ -24,6 +25,8 @@ export interface Report {
   readonly counts: Readonly<Partial<Record<State, number>>>;
   readonly levels: Readonly<Record<Level, LevelSummary>>;
   readonly clauses: readonly ClauseReport[];
+  /** The failures, each once: clauses that fail for one reason are one cause. */
+  readonly causes: readonly Cause[];
   /** Clauses that nobody can judge from outside. */
   readonly unchecked: readonly { readonly clause: string; readonly reason: string }[];
   /** Mistakes in the suite's own requests. */
@@ -96,6 +99,7 @@ export function buildReport(
       LevelSummary
     >, // one entry per level
     clauses: verdicts.map((verdict) => toClauseReport(verdict, evidence, profile, keyVariable)),
+    causes: assessment.causes,
     unchecked: assessment.unchecked,
     faults: assessment.faults,
   };

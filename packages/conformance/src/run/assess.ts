@@ -2,6 +2,7 @@ import { unchecked } from "../clauses/test-groups.ts";
 import { probes } from "../requests/level-probes.ts";
 import { levels } from "../contract/contract.ts";
 import type { Clause, Level } from "../contract/contract.ts";
+import { causesOf } from "../judge/causes.ts";
 import type { Cases, Check } from "../judge/check.ts";
 import { Context, stepOfExchange } from "../judge/context.ts";
 import { find } from "../judge/finding.ts";
@@ -30,7 +31,12 @@ export function assess(
     return baseline ? baselineState(verdict, baseline, today ?? new Date().toISOString().slice(0, 10)) : verdict;
   });
   const probed = levels.filter((level) => !profile.levels.includes(level)).map((level) => probe(level, context));
-  return { verdicts, probed, unchecked, faults: evidence.faults };
+  const failures = verdicts.flatMap(({ clause, state, violation }) =>
+    violation && state !== "PASS" ? [{ clause, violation }] : [],
+  );
+  const answers = new Map(context.all.map((answer) => [answer.name, answer]));
+  const causes = causesOf(failures, (exchange) => answers.get(exchange));
+  return { verdicts, causes, probed, unchecked, faults: evidence.faults };
 }
 
 function probe(level: Level, context: Context): Probed {
@@ -133,9 +139,9 @@ function toVerdict(clause: Clause, finding: Finding, isStrict: boolean): Verdict
     case "inapplicable":
       return { clause, state: "NOT_APPLICABLE", note: finding.reason };
     case "broken": {
-      const { expected, actual, exchange } = finding;
+      const { kind: _, ...violation } = finding;
       const state = clause.keyword === "MUST" || isStrict ? "FAIL" : "WARN";
-      return { clause, state, note: `expected ${expected}, got ${actual}`, violation: { expected, actual, exchange } };
+      return { clause, state, note: `expected ${violation.expected}, got ${violation.actual}`, violation };
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Clause, Level } from "../contract/contract.ts";
+import type { Cause } from "../judge/causes.ts";
 import type { Cases, Unchecked } from "../judge/check.ts";
 import type { Violation } from "../judge/finding.ts";
 
@@ -27,6 +28,8 @@ export interface Probed {
 
 export interface Assessment {
   readonly verdicts: readonly Verdict[];
+  /** The failures, each once: clauses that fail for one reason are one cause. */
+  readonly causes: readonly Cause[];
   /** The results of the probes of levels that are not claimed. */
   readonly probed: readonly Probed[];
   readonly unchecked: readonly Unchecked[];

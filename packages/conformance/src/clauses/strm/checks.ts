@@ -160,7 +160,8 @@ const checks: readonly Check[] = [
         "cost_usd",
       ]) {
         const [wanted, found] = [valueAt(usageOf(plain), `/${name}`), valueAt(usageOf(stream), `/${name}`)];
-        must(found !== undefined && found === wanted, stream, `${name} ${show(wanted)}`, show(found));
+        if (wanted === undefined) cannot(`"${plain.name}" has no usage.${name}`);
+        must(found === wanted, stream, `${name} ${show(wanted)}`, show(found));
       }
       return `${show(valueAt(usageOf(stream), "/total_tokens"))} tokens, both ways`;
     },
