@@ -5,6 +5,7 @@ import { addInitCommand, addScriptCommand } from "./init.ts";
 import { addExplainCommand, addListCommand } from "./list.ts";
 import { addCompareCommand, addReplayCommand } from "./replay.ts";
 import { addRunCommand } from "./run.ts";
+import { addSandwichCommand } from "./sandwich.ts";
 
 /** 2: the command line is wrong, or the service is unreachable. */
 const usageError = 2;
@@ -14,6 +15,7 @@ const program = new Command("parley-conformance")
   .version(suiteVersion)
   .exitOverride();
 addRunCommand(program);
+addSandwichCommand(program);
 addListCommand(program);
 addExplainCommand(program);
 addReplayCommand(program);
