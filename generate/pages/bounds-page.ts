@@ -40,7 +40,6 @@ export function boundsPage(limits: ContractLimits): string {
 
 Everything that a caller can make grow has a bound. A caller that exceeds a bound gets an error that names it. The metric
 \`parley_refusals_total\` counts refusals by bound. [Keys and limits](keys-and-limits.md) explains how keys share the capacity.
-The last column of each table links the test that exceeds the bound.
 
 ## In the contract
 

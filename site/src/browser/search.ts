@@ -62,7 +62,7 @@ class SearchDialog {
       className: "search-close",
       textContent: "Esc",
     });
-    close.setAttribute("aria-label", "Close the search");
+    close.setAttribute("aria-label", "Esc: close the search");
     close.addEventListener("click", () => this.#element.close());
     const field = Object.assign(document.createElement("div"), { className: "search-field" });
     field.append(this.#input, close);

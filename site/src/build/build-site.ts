@@ -76,11 +76,11 @@ function bodyOf({ html, markdown }: Page, targets: LinkTargets): { html: string;
   return { html, headings };
 }
 
-/** Links of Markdown between files of the repository become addresses of this site. */
+/** Links of Markdown to files of the repository become addresses of this site, or their text if the site lacks the file. */
 const withAbsoluteLinks = (markdown: string, targets: LinkTargets): string =>
-  markdown.replaceAll(/\]\((?!https?:|#|mailto:)([^)\s]+)\)/g, (link, href: string) => {
+  markdown.replaceAll(/\[([^\]]*)\]\((?!https?:|#|mailto:)([^)\s]+)\)/g, (_, text: string, href: string) => {
     const target = targets.ofHref(href);
-    return target === undefined ? link : `](${target})`;
+    return target === undefined ? text : `[${text}](${target})`;
   });
 
 function recordOf(
@@ -90,7 +90,8 @@ function recordOf(
 ): SearchRecord {
   const text = textOf(
     html
-      .replaceAll(/<a class="anchor"[^]*?<\/a>|<button[^]*?<\/button>|<form[^]*?<\/form>/g, "")
+      .replaceAll(/<a class="anchor"[^]*?<\/a>|<(button|form|h1)\b[^]*?<\/\1>/g, "")
+      .replaceAll(/<(p|ul) class="(?:crumbs|chips)"[^]*?<\/\1>/g, "")
       .replaceAll(/<\/(p|li|td|th|h\d|pre|dt|dd|summary|text)>/g, " "),
   )
     .replaceAll(/\s+/g, " ")

@@ -51,6 +51,7 @@ const span = (kind: string, text: string): string => `<span class="t-${kind}">${
 /** Returns code as HTML. The text of a language that it does not know is only escaped. */
 export function highlight(code: string, language: string): string {
   if (language === "sse") return highlightEvents(code);
+  if (language === "console") return code.replaceAll(/^(\$ )?.*$/gm, highlightLine);
   const family = familyOf(language);
   if (family === "none") return escapeHtml(code);
   const keywords = new Set<string>(words[family].split(" "));
@@ -72,6 +73,10 @@ export function highlight(code: string, language: string): string {
 /** Checks whether the string that ends here is the name of a member of JSON. */
 const isName = (family: Family, code: string, end: number): boolean =>
   family === "json" && /^\s*:/.test(code.slice(end, end + 4));
+
+/** Marks the commands of a session, so that they stand out from their output. */
+const highlightLine = (line: string, prompt: string | undefined): string =>
+  prompt === undefined ? escapeHtml(line) : span("c", prompt) + span("p", line.slice(prompt.length));
 
 /** Colours an event stream: the field name, and the JSON behind it. */
 function highlightEvents(text: string): string {

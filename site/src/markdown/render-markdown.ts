@@ -3,6 +3,7 @@ import type { MarkedExtension, Token, Tokens } from "marked";
 import { codeBlock, tabs } from "./code-block.ts";
 import { escapeHtml, slugOf, textOf } from "./escape-html.ts";
 import type { LinkTargets } from "./link-targets.ts";
+import { tableHtml } from "./table.ts";
 
 /** A heading of the second or third level, for the list of headings beside a page. */
 export interface Heading {
@@ -68,20 +69,23 @@ function rendererFor(targets: LinkTargets, headings: Heading[]): Renderer {
       return target === undefined ? html : `<a href="${escapeHtml(target)}">${html}</a>`;
     },
     table(token) {
-      const header = token.header
-        .map((cell) => `<th scope="col">${this.parser.parseInline(cell.tokens)}</th>`)
-        .join("");
-      const rows = token.rows.map(
-        (row) => `<tr>${row.map((cell) => `<td>${this.parser.parseInline(cell.tokens)}</td>`).join("")}</tr>`,
+      const isShown = token.header.map((_, at) => !token.rows.every((row) => leadsNowhere(row[at], targets)));
+      const htmlOf = (cells: readonly Tokens.TableCell[]): string[] =>
+        cells.filter((_, at) => isShown[at]).map((cell) => this.parser.parseInline(cell.tokens));
+      return tableHtml(
+        htmlOf(token.header),
+        token.rows.map((row) => htmlOf(row)),
       );
-      return tableFrame(`<thead><tr>${header}</tr></thead><tbody>${rows.join("")}</tbody>`);
     },
   };
 }
 
-/** A table in a frame that scrolls sideways by itself, so that the page does not. */
-export const tableFrame = (inner: string): string =>
-  `<div class="table" tabindex="0" role="group" aria-label="Table"><table>${inner}</table></div>\n`;
+/** Checks whether a cell is only a link to a file that the server does not have, or a dash. A column of them is left out. */
+function leadsNowhere(cell: Tokens.TableCell | undefined, targets: LinkTargets): boolean {
+  const [only, ...others] = cell?.tokens ?? [];
+  if (only === undefined || others.length > 0) return false;
+  return cell?.text === "–" || (only.type === "link" && targets.ofHref(String(only["href"])) === undefined);
+}
 
 function uniqueId(id: string, used: Map<string, number>): string {
   const count = used.get(id) ?? 0;

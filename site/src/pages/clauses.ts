@@ -105,8 +105,8 @@ function clauseIndex(clauses: readonly Clause[], targets: LinkTargets): Page {
   const intro = `The contract has ${clauses.length} numbered clauses: ${musts} MUST, ${clauses.length - musts} SHOULD. An id is permanent and never used again.`;
   const parts = byChapter.map(([prefix, members]) => {
     const rows = members.map(
-      ({ id, keyword, level, sentence }) =>
-        `<li><a href="/docs/clauses/${id}">${id}</a><span class="chip ${keyword.toLowerCase()}">${keyword}</span><span class="level">${level}</span><p>${renderInline(sentence, targets)}</p></li>`,
+      ({ id, level, sentence }) =>
+        `<li><a href="/docs/clauses/${id}">${id}</a><p>${renderInline(sentence, targets)}</p><span class="level">${level}</span></li>`,
     );
     return `<h2 id="${prefix.toLowerCase()}">${groupOf(prefix)}</h2><ul class="clauses">${rows.join("")}</ul>`;
   });

@@ -99,7 +99,7 @@ function paramSentence(param: CatalogEntry["param"]): string {
 function errorIndex(entries: readonly (readonly [string, CatalogEntry])[]): Page {
   const rows = entries.map(
     ([code, { status, title, retry }]) =>
-      `| ${status} | [\`${code}\`](/docs/errors/${code}) | ${title} | ${{ never: "no", maybe: "maybe", "after-wait": "after the wait" }[retry.helps]} |`,
+      `| [\`${code}\`](/docs/errors/${code}) | ${status} | ${title} | ${{ never: "no", maybe: "maybe", "after-wait": "after the wait" }[retry.helps]} |`,
   );
   return {
     path: "/docs/errors",
@@ -124,7 +124,7 @@ of an error leads to its page. An error that ends a stream is its last event, an
 }
 \`\`\`
 
-| Status | Code | It means | Retry |
+| Code | Status | Meaning | Retry |
 | --- | --- | --- | --- |
 ${rows.join("\n")}
 

@@ -25,6 +25,7 @@ const entries: readonly (readonly [path: string, title: string, text: string])[]
   ["/docs/try", "Try it", "Any request with your key, streamed event by event, and a demo that needs neither."],
   ["/docs/playground", "Playground", "A chat with the models, with tool calls and JSON answers."],
   ["/docs/reference", "Reference", "Every operation, parameter, bound, header, status and error code."],
+  ["/docs/reference/models", "Models and prices", "Limits, features and prices, with a calculator of costs."],
   ["/docs/clauses", "Clauses", "The numbered sentences of the contract, each with its reason and its check."],
   ["/docs/errors", "Errors", "Every code: its cause, the remedy, and whether a retry helps."],
   [

@@ -81,7 +81,7 @@ function guidePage(name: string, text: string, group: string): Page {
 
 /** Returns the first sentence of the text behind the title, without Markdown. */
 export function firstSentence(markdown: string): string {
-  const paragraph = markdown.split(/\n{2,}/).find((block) => /^[A-Z`[*]/.test(block)) ?? "";
+  const paragraph = markdown.split(/\n{2,}/).find((block) => /^(?!```)[A-Z`[*]/.test(block)) ?? "";
   const plain = paragraph
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replaceAll(/[`*]/g, "")

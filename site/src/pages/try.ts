@@ -39,13 +39,13 @@ ${connection}
 <section class="try-answer" id="answer" aria-labelledby="answer-title"><h2 id="answer-title">Answer</h2>
 <p id="state" role="status">Nothing was sent yet.</p>
 <div id="failure"></div>
-<div class="answer-columns"><div id="choices" tabindex="0" role="region" aria-label="Text of the answer"></div><div id="events" tabindex="0" role="region" aria-label="Raw events"></div></div>
+<div class="answer-columns"><div id="choices" tabindex="0" role="region" aria-label="Text of the answer"><p class="empty">The text appears here while the model writes it.</p></div><div id="events" tabindex="0" role="region" aria-label="Raw events"><p class="empty">Each raw event appears here. Open one to read its JSON.</p></div></div>
 <p id="cost" hidden></p>
 </section>
 </div>
 <h2 id="programs">The same request as a program</h2>
 <p><code>PARLEY_URL</code> is <code id="base-url">the address of the service followed by /v1</code>, and <code>PARLEY_KEY</code> is your key.</p>
-<div id="samples"></div>`;
+<div class="samples" id="samples"></div>`;
 
 function tryPage(contract: Contract): Page {
   const endpoints = endpointsOf(contract);

@@ -1,7 +1,8 @@
 import { valueAt } from "@parley/contract/document";
 import { escapeHtml } from "../markdown/escape-html.ts";
 import type { LinkTargets } from "../markdown/link-targets.ts";
-import { renderMarkdown, tableFrame } from "../markdown/render-markdown.ts";
+import { renderMarkdown } from "../markdown/render-markdown.ts";
+import { tableHtml } from "../markdown/table.ts";
 import type { Page } from "../page.ts";
 import type { Contract } from "../sources.ts";
 
@@ -27,29 +28,20 @@ const rules = `## What is charged
 /** The page of the models: limits, prices, features, and a calculator of costs. */
 export function modelsPage(contract: Contract, targets: LinkTargets): Page {
   const models = examplesOf(contract);
-  const head = [
-    "Model",
-    "Context, tokens",
-    "Longest answer, tokens",
-    "Per million prompt tokens",
-    "Per million completion tokens",
-    "Features",
-  ];
+  const head = ["Model", "Context", "Longest answer", "Prompt, per million", "Completion, per million", "Features"];
   const cells = models.map(({ id, context_length, max_completion_tokens, pricing, supported_features }) => [
     `\`${id}\``,
-    context_length.toLocaleString("en"),
-    max_completion_tokens.toLocaleString("en"),
+    `${context_length.toLocaleString("en")} tokens`,
+    `${max_completion_tokens.toLocaleString("en")} tokens`,
     `$${perMillion(pricing.prompt)}`,
     `$${perMillion(pricing.completion)}`,
     supported_features.join(", "),
   ]);
-  const rows = cells.map(
-    ([id = "", ...rest]) =>
-      `<tr><th scope="row"><code>${escapeHtml(id.replaceAll("`", ""))}</code></th>${rest.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`,
-  );
-  const table = tableFrame(
-    `<thead><tr>${head.map((one) => `<th scope="col">${one}</th>`).join("")}</tr></thead><tbody>${rows.join("")}</tbody>`,
-  );
+  const rows = cells.map(([id = "", ...rest]) => [
+    `<code>${escapeHtml(id.replaceAll("`", ""))}</code>`,
+    ...rest.map((cell) => escapeHtml(cell)),
+  ]);
+  const table = tableHtml(head, rows, { hasRowNames: true });
   const html = `<p class="crumbs"><a href="/docs/reference">Reference</a> / Models</p>
 <h1>Models and prices</h1>
 ${renderMarkdown(intro, targets).html}${table}

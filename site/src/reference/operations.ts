@@ -1,7 +1,8 @@
 import { codeBlock, tabs } from "../markdown/code-block.ts";
 import { escapeHtml, textOf } from "../markdown/escape-html.ts";
 import type { LinkTargets } from "../markdown/link-targets.ts";
-import { renderInline, renderMarkdown, tableFrame } from "../markdown/render-markdown.ts";
+import { renderInline, renderMarkdown } from "../markdown/render-markdown.ts";
+import { tableHtml } from "../markdown/table.ts";
 import type { Page } from "../page.ts";
 import type { Contract, JsonObject, Sources } from "../sources.ts";
 import { membersOf, resolve } from "./members.ts";
@@ -226,13 +227,12 @@ function headersPart(contract: Contract, headers: Readonly<Record<string, JsonOb
     };
   });
   if (rows.length === 0) return { html: "", markdown: "" };
-  const cells = rows.map(
-    ({ name, description, isAlways }) =>
-      `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${isAlways ? "always" : "sometimes"}</td><td>${renderInline(description, targets)}</td></tr>`,
-  );
-  const table = tableFrame(
-    `<thead><tr><th scope="col">Header</th><th scope="col">Sent</th><th scope="col">Meaning</th></tr></thead><tbody>${cells.join("")}</tbody>`,
-  );
+  const cells = rows.map(({ name, description, isAlways }) => [
+    `<code>${escapeHtml(name)}</code>`,
+    isAlways ? "always" : "sometimes",
+    renderInline(description, targets),
+  ]);
+  const table = tableHtml(["Header", "Sent", "Meaning"], cells, { hasRowNames: true });
   return {
     html: `<details class="headers"><summary>${rows.length} headers</summary>${table}</details>`,
     markdown: `Headers:\n\n${rows.map(({ name, description }) => `- \`${name}\`: ${textOf(description)}`).join("\n")}`,

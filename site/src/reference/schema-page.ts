@@ -15,11 +15,14 @@ export function schemaPages(contract: Contract, clauses: readonly Clause[], targ
     const type = typeOf(contract, schema);
     const [single] = membersOf(contract, { properties: { [name]: schema } }, "");
     const facts = single?.facts ?? [];
+    // A long list of values is a paragraph.
+    const { short = [], long = [] } = Object.groupBy(facts, (fact) => (fact.length > 60 ? "long" : "short"));
     const list = about.map(({ id, sentence }) => `- ${id}: ${sentence}`).join("\n");
     const end = list === "" ? "" : `## Clauses\n\n${list}\n`;
     const html = `<p class="crumbs"><a href="/docs/reference">Reference</a> / Schemas</p>
 <h1><code>${name}</code></h1>
-<ul class="chips"><li>${escapeHtml(type)}</li>${facts.map((fact) => `<li>${renderInline(fact, targets)}</li>`).join("")}</ul>
+<ul class="chips"><li>${escapeHtml(type)}</li>${short.map((fact) => `<li>${renderInline(fact, targets)}</li>`).join("")}</ul>
+${long.map((fact) => `<p class="bounds">${renderInline(fact, targets)}</p>`).join("")}
 ${renderMarkdown(description, targets).html}
 ${members.length === 0 ? "" : `<h2 id="members">Members</h2>${membersHtml(members, targets)}`}
 ${renderMarkdown(end, targets).html}`;

@@ -1,7 +1,8 @@
 import type { Machine, Streams, Transition } from "@parley/contract/stream-words";
 import { escapeHtml } from "../markdown/escape-html.ts";
 import type { LinkTargets } from "../markdown/link-targets.ts";
-import { renderInline, tableFrame } from "../markdown/render-markdown.ts";
+import { renderInline } from "../markdown/render-markdown.ts";
+import { tableHtml } from "../markdown/table.ts";
 
 /** The machines of the stream with their texts. The types of the stream machine have only what it runs. */
 export type ExplainedStreams = Streams & {
@@ -29,15 +30,23 @@ export function machineHtml(
   { text, states, events, transitions }: ExplainedMachine,
   targets: LinkTargets,
 ): string {
-  const rows = transitions.map(
-    (one) =>
-      `<tr data-transition="${name}/${one.id}" data-to="${one.to}"><td><code>${one.from}</code></td><td><code>${one.on}</code></td><td><code>${one.to}</code></td><td>${guardsOf(one)}</td><td>${targets.linkClauses(one.clause)}</td></tr>`,
-  );
-  const heads = ["State", "Event", "Next state", "If", "Clause"].map((head) => `<th scope="col">${head}</th>`).join("");
+  const rows = transitions.map((one) => [
+    `<code>${one.from}</code>`,
+    `<code>${one.on}</code>`,
+    `<code>${one.to}</code>`,
+    guardsOf(one),
+    targets.linkClauses(one.clause),
+  ]);
+  const attributes = transitions.map(({ id, to }) => ` data-transition="${name}/${id}" data-to="${to}"`);
+  const table = tableHtml(["State", "Event", "Next state", "If", "Clause"], rows, {
+    attributesOf: (_, at) => attributes[at] ?? "",
+  });
+  const title = machineTitles[name] ?? name;
   const facts = (entries: readonly (readonly [string, string])[]): string =>
     `<dl class="facts">${entries.map(([key, said]) => `<dt><code>${key}</code></dt><dd>${renderInline(said, targets)}</dd>`).join("")}</dl>`;
-  return `<h2 id="machine-${name}">${escapeHtml(machineTitles[name] ?? name)}</h2><p>${renderInline(text, targets)}</p>
-${tableFrame(`<thead><tr>${heads}</tr></thead><tbody>${rows.join("")}</tbody>`)}
+  const about = text === `${title}.` ? "" : `<p>${renderInline(text, targets)}</p>`;
+  return `<h2 id="machine-${name}">${escapeHtml(title)}</h2>${about}
+${table}
 <h3 id="states-${name}">States</h3>${facts(Object.entries(states))}
 <h3 id="events-${name}">Events</h3>${facts(Object.entries(events).map(([key, event]) => [key, event.text] as const))}`;
 }

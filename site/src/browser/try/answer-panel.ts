@@ -19,8 +19,9 @@ export class AnswerPanel implements Listener {
   readonly #state = byId("state", HTMLElement);
   readonly #events = byId("events", HTMLElement);
   readonly #cost = new Cost(byId("cost", HTMLElement));
-  #view = new AnswerView(byId("choices", HTMLElement));
-  #list = new EventList(this.#events, false);
+  /** Undefined until the first request: the page itself says what appears here. */
+  #view: AnswerView | undefined;
+  #list: EventList | undefined;
   #answer: Gathered = nothing;
   #isChat = true;
   #model: Model | undefined;
@@ -31,6 +32,8 @@ export class AnswerPanel implements Listener {
   /** Empties the panel. @param model its prices; undefined if the list of models lacks it */
   begin(isChat: boolean, model: Model | undefined): void {
     this.#isChat = isChat;
+    // Other answers have a body and no text.
+    this.#events.parentElement?.classList.toggle("alone", !isChat);
     this.#model = model;
     this.#answer = nothing;
     this.#ignored = "";
@@ -49,10 +52,10 @@ export class AnswerPanel implements Listener {
 
   event(data: string, value: JsonObject | undefined): void {
     this.#firstMs ??= performance.now() - this.#startedAt;
-    this.#list.add(data, isObject(value?.["error"]));
+    this.#list?.add(data, isObject(value?.["error"]));
     if (!value || !this.#isChat) return;
     this.#answer = gather(this.#answer, value);
-    this.#view.show(this.#answer);
+    this.#view?.show(this.#answer);
     this.#cost.running(this.#answer, this.#model);
   }
 
@@ -67,7 +70,7 @@ export class AnswerPanel implements Listener {
     };
     this.#state.textContent = states[kind];
     if (!this.#isChat) return;
-    this.#view.show(this.#answer, true);
+    this.#view?.show(this.#answer, true);
     if (kind === "failed") this.#cost.none();
     else if (kind === "whole") this.#cost.end(this.#answer, this.#model);
   }

@@ -39,7 +39,7 @@ export class EventList {
     if (this.count > maxShown && !isError && data !== "[DONE]") return;
     const isAtEnd = this.#box.scrollHeight - this.#box.scrollTop - this.#box.clientHeight < 40;
     this.#box.append(this.#row(data, isError));
-    if (isAtEnd) this.#box.scrollTop = this.#box.scrollHeight;
+    if (isAtEnd && this.#prefix !== "") this.#box.scrollTop = this.#box.scrollHeight;
   }
 
   #row(data: string, isError: boolean): HTMLElement {

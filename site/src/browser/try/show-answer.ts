@@ -69,9 +69,7 @@ function append(to: HTMLElement, text: string): void {
 function withBlocks(text: string): (Node | string)[] {
   const pretty = prettyJson(text);
   if (pretty !== undefined) return [element("pre", { className: "json", textContent: pretty })];
-  return text
-    .split(/```[\w-]*\n?/)
-    .map((part, at) => (at % 2 === 1 ? element("pre", { textContent: part.trimEnd() }) : part));
+  return text.split(/\n*```[\w-]*\n*/).map((part, at) => (at % 2 === 1 ? element("pre", { textContent: part }) : part));
 }
 
 /** Returns an object or a list with indentation, or undefined for any other text. */
