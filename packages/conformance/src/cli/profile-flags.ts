@@ -3,6 +3,8 @@ import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { capabilities, levels } from "../contract/contract.ts";
 import type { Capability, Level } from "../contract/contract.ts";
+import { faultOfKey, readBaseUrl } from "../preflight/base-url.ts";
+import { PreflightError } from "../preflight/preflight-error.ts";
 import { keyRoles } from "../profile.ts";
 import type { ConformanceProfile, KeyRole, RunProfile } from "../profile.ts";
 import { profileNames, selectClauses, selectors } from "../contract/select-clauses.ts";
@@ -89,7 +91,7 @@ export function readProfile(flags: ProfileFlags): {
     declared,
     { ...(flags.only && { only: flags.only }), ...(flags.skip && { skip: flags.skip }) },
   ]);
-  const url = new URL(flags.baseUrl ?? "http://127.0.0.1:8080/v1");
+  const url = readBaseUrl(flags.baseUrl ?? "http://127.0.0.1:8080/v1");
   const headers = flags.header.map((text, index) => readHeader(text, index));
   const { secrets, roles } = readKeys(flags.apiKeyEnv, declared);
   for (const { placeholder, value } of headers) if (placeholder !== undefined) secrets.set(placeholder, value);
@@ -147,6 +149,8 @@ function readKeys(
   const key = process.env[variable];
   if (key === undefined || key === "")
     throw new Error(`The environment variable ${variable} holds no key; name another one with --api-key-env.`);
+  const fault = faultOfKey(key, variable);
+  if (fault !== undefined) throw new PreflightError(fault);
   const secrets = new Map([["key", key]]);
   const roles = keyRoles.filter((role) => {
     const value = process.env[declared.keys?.[role]?.env ?? ""];

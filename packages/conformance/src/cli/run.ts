@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import { withoutSecrets, writeReports } from "../report/write-reports.ts";
+import { prepareFolder, withoutSecrets, writeReports } from "../report/write-reports.ts";
 import { buildReport } from "../report/report.ts";
 import { toTerminal } from "../report/terminal.ts";
 import { assess } from "../run/assess.ts";
@@ -9,8 +9,10 @@ import type { Baseline } from "../run/baseline.ts";
 import { checksFor, faultsOfSuite, stepsFor } from "../run/plan.ts";
 import type { RunProfile } from "../profile.ts";
 import { collectEvidence } from "../run/collect-evidence.ts";
+import { preflight } from "../preflight/preflight.ts";
 import { addProfileFlags, readProfile, readWhole } from "./profile-flags.ts";
 import type { ProfileFlags } from "./profile-flags.ts";
+import { interruptedCode, listenForInterrupt, Progress } from "./progress.ts";
 
 interface RunFlags extends ProfileFlags {
   readonly strict?: boolean;
@@ -19,6 +21,7 @@ interface RunFlags extends ProfileFlags {
   readonly ca?: string;
   readonly maxCost?: number;
   readonly dryRun?: boolean;
+  readonly quiet?: boolean;
   readonly timeout: number;
   readonly timeBudget: number;
 }
@@ -37,6 +40,7 @@ export function addRunCommand(program: Command): void {
     .option("--ca <file>", "certificates to trust, as PEM")
     .option("--max-cost <usd>", "stop sending once this much was spent, by the prices of the listing", readCost)
     .option("--dry-run", "print what would be sent, and send nothing")
+    .option("--quiet", "show no progress on standard error")
     .option("--timeout <seconds>", "the longest wait for one answer", readWhole, 60)
     .option("--time-budget <seconds>", "the longest time for the whole run", readWhole, 600)
     .action(async (flags: RunFlags) => {
@@ -58,21 +62,23 @@ async function run(flags: RunFlags): Promise<number> {
   if (flags.baseUrl === undefined) throw new Error("--base-url is missing.");
   const { profile, secrets } = readProfile(flags);
   if (flags.dryRun === true) return describe(profile);
+  const ca = flags.ca === undefined ? undefined : readCertificates(flags.ca);
+  if (flags.report !== undefined) await prepareFolder(flags.report);
   const begunMs = performance.now();
-  let sent = 0;
+  using interrupt = listenForInterrupt();
+  using progress = new Progress(flags.quiet === true);
   const evidence = await collectEvidence({
     profile,
     secrets,
-    ca: flags.ca === undefined ? undefined : readFileSync(flags.ca, "utf8"),
+    ca,
     deadlineMs: flags.timeout * 1000,
     budgetMs: flags.timeBudget * 1000,
     maxCostUsd: flags.maxCost,
-    onExchange: ({ name }) => {
-      sent += 1;
-      if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${sent} requests, last: ${name.slice(0, 60)}`);
-    },
+    onExchange: progress.note,
+    preflight: (target) => preflight(profile, stepsFor(checksFor(profile), profile), flags.apiKeyEnv, target),
+    signal: interrupt.signal,
   });
-  if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
+  progress[Symbol.dispose]();
   const durationMs = performance.now() - begunMs;
   const assessment = assess(evidence, profile, {
     isStrict: flags.strict === true,
@@ -81,7 +87,18 @@ async function run(flags: RunFlags): Promise<number> {
   const report = buildReport(assessment, evidence, profile, durationMs, flags.apiKeyEnv);
   process.stdout.write(withoutSecrets(toTerminal(report), secrets));
   if (flags.report !== undefined) await writeReports(flags.report, report, { profile, durationMs, evidence }, secrets);
-  return report.exitCode;
+  return interrupt.signal.aborted ? interruptedCode : report.exitCode;
+}
+
+function readCertificates(file: string): string {
+  let text = "";
+  try {
+    text = readFileSync(file, "utf8");
+  } catch {
+    throw new Error(`--ca ${file} cannot be read: name a file with certificates in PEM.`);
+  }
+  if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new Error(`--ca ${file} has no certificate in PEM.`);
+  return text;
 }
 
 // The implementer's own file. A misspelled clause id matches nothing.

@@ -6,6 +6,7 @@ import { isProbe } from "../judge/context.ts";
 import { numberAt, usageOf } from "../judge/read.ts";
 import { exitCodeOf } from "../run/assess.ts";
 import type { Assessment, State, Verdict } from "../run/verdict.ts";
+import { interrupted } from "../run/perform-steps.ts";
 import type { Evidence } from "../run/perform-steps.ts";
 import type { RunProfile } from "../profile.ts";
 import { Answer } from "../wire/answer.ts";
@@ -41,6 +42,8 @@ export interface RunFacts {
   readonly capabilities: readonly string[] | null;
   readonly isExhaustive: boolean;
   readonly seed: number;
+  /** Present if the run was ended before everything was sent. */
+  readonly isInterrupted?: true;
   /** Without probes. */
   readonly requests: number;
   readonly outputTokens: number;
@@ -85,12 +88,13 @@ export function buildReport(
 ): Report {
   const { verdicts } = assessment;
   const exitCode = exitCodeOf(assessment);
+  const isInterrupted = Object.values(evidence.unsent).includes(interrupted);
   return {
     suite: { name: "@parley/conformance", version: suiteVersion },
     contract: { version: contractVersion, clauses: clauses.length },
     implementation: profile.implementation ?? { name: profile.origin },
     run: factsOf(assessment, evidence, profile, durationMs),
-    verdict: exitCode === 0 ? "conformant" : exitCode === 1 ? "not conformant" : "inconclusive",
+    verdict: exitCode === 1 ? "not conformant" : exitCode === 0 && !isInterrupted ? "conformant" : "inconclusive",
     exitCode,
     interop: interopOf(verdicts),
     counts: countStates(verdicts),
@@ -116,6 +120,7 @@ function factsOf({ verdicts }: Assessment, evidence: Evidence, profile: RunProfi
     capabilities: profile.capabilities ?? null,
     isExhaustive: profile.isExhaustive,
     seed: profile.seed,
+    ...(Object.values(evidence.unsent).includes(interrupted) && { isInterrupted: true as const }),
     requests: asked.length,
     outputTokens: sumOf(tokens),
     probes: evidence.exchanges.length - asked.length,

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Evidence } from "../run/perform-steps.ts";
 import type { RunProfile } from "../profile.ts";
@@ -13,6 +13,20 @@ export interface Recording {
   readonly profile: RunProfile;
   readonly durationMs: number;
   readonly evidence: Evidence;
+}
+
+/** Creates the folder of the reports before a run. @throws if nothing can be written there */
+export async function prepareFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const why = code === "EEXIST" || code === "ENOTDIR" ? "a file has that name" : `it cannot be written (${code})`;
+    throw new Error(`--report ${folder} cannot be the folder of the reports: ${why}. Name another folder.`, {
+      cause: error,
+    });
+  }
 }
 
 /** Writes every kind of report into a folder, none with a credential in it. */
@@ -30,7 +44,7 @@ export async function writeReports(
     "badge.svg": toBadge(report),
     "recording.json": `${JSON.stringify(recording)}\n`,
   };
-  await mkdir(folder, { recursive: true });
+  await prepareFolder(folder);
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), withoutSecrets(text, secrets));
 }
 

@@ -5,8 +5,9 @@ import { parse } from "../judge/read.ts";
 import type { ConformanceProfile, RunProfile } from "../profile.ts";
 import { unknownKey } from "../requests/keys.ts";
 import type { Secrets } from "../wire/http-request.ts";
+import type { Target } from "../wire/connection.ts";
 import type { Exchange } from "../wire/exchange.ts";
-import { collect } from "./perform-steps.ts";
+import { collect, interrupted } from "./perform-steps.ts";
 import type { Evidence } from "./perform-steps.ts";
 import { checksFor, stepsFor } from "./plan.ts";
 
@@ -20,7 +21,11 @@ export interface RunOptions {
   /** For the whole run. */
   readonly budgetMs: number;
   readonly maxCostUsd?: number | undefined;
-  readonly onExchange?: (exchange: Exchange) => void;
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
+  /** Runs first, and throws if the service cannot be judged. Returns the exchanges of the steps that it performed. */
+  readonly preflight?: ((target: Target) => Promise<ReadonlyMap<string, readonly Exchange[]>>) | undefined;
+  /** Ends the run. The evidence so far is returned. */
+  readonly signal?: AbortSignal | undefined;
   /** A subset of the profile's checks; only what they need is sent. */
   readonly checks?: readonly Check[] | undefined;
 }
@@ -41,34 +46,41 @@ export async function collectEvidence({
   budgetMs,
   maxCostUsd,
   onExchange,
+  preflight,
+  signal,
   checks = checksFor(profile),
 }: RunOptions): Promise<Evidence> {
   const begunMs = performance.now();
   const budget = new AbortController();
-  const timer = setTimeout(() => budget.abort(), budgetMs);
+  const end = (): void => budget.abort(signal?.aborted === true ? interrupted : undefined);
+  const timer = setTimeout(end, budgetMs);
+  signal?.addEventListener("abort", end);
   const all = new Map([...secrets, ["unknown", unknownKey]]);
+  const target: Target = {
+    origin: new URL(profile.origin),
+    ca,
+    secrets: all,
+    deadlineMs,
+    maxAnswerBytes,
+    now: () => performance.now() - begunMs,
+    signal: budget.signal,
+  };
   try {
     const evidence = await collect({
       profile,
-      target: {
-        origin: new URL(profile.origin),
-        ca,
-        secrets: all,
-        deadlineMs,
-        maxAnswerBytes,
-        now: () => performance.now() - begunMs,
-        signal: budget.signal,
-      },
+      target,
+      given: await preflight?.(target),
       steps: stepsFor(checks, profile),
       recordOf: profile.records && recordLookup(profile.records, profile.origin),
       maxCostUsd,
       ...(onExchange && { onExchange }),
     });
-    if (evidence.exchanges.every(({ end }) => end === "unreachable"))
+    if (evidence.exchanges.length > 0 && evidence.exchanges.every(({ end }) => end === "unreachable"))
       throw new UnreachableError(`${profile.origin} is unreachable`);
     return evidence;
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
   }
 }
 

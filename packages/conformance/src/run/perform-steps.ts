@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { faultsOf } from "../contract/contract.ts";
 import type { Step } from "../judge/check.ts";
 import { Context } from "../judge/context.ts";
@@ -30,9 +31,14 @@ export interface Collector {
   /** Looks up the usage records of a request. */
   readonly recordOf?: ((requestId: string) => Promise<unknown>) | undefined;
   readonly onExchange?: (exchange: Exchange) => void;
+  /** Exchanges that took place before, by the names of their steps. These steps are not sent. */
+  readonly given?: ReadonlyMap<string, readonly Exchange[]> | undefined;
   /** In US dollars, by the prices of the listing; undefined: no bound. */
   readonly maxCostUsd?: number | undefined;
 }
+
+/** Why a step was not sent after an interrupt. */
+export const interrupted = "the run was interrupted";
 
 /** After this number of requests in a row without any answer, the run stops sending: the server is gone. */
 const mostSilences = 3;
@@ -97,7 +103,10 @@ class Collection {
       this.#unsent.set(step.name, requests);
       return;
     }
-    const exchanges = await this.#send(step, requests);
+    const given = this.#collector.given?.get(step.name);
+    const exchanges = given ? given.map((one) => this.#note(one)) : await this.#send(step, requests);
+    if (exchanges.some(({ end }) => end === "aborted"))
+      return void this.#unsent.set(step.name, this.#whyStop() ?? "the run was ended");
     this.#answers.set(
       step.name,
       exchanges.map((exchange) => new Answer(exchange)),
@@ -108,9 +117,10 @@ class Collection {
   async lookUpRecords(): Promise<void> {
     const { recordOf, steps } = this.#collector;
     const answers = steps.flatMap(({ name, isRecorded }) => (isRecorded ? (this.#answers.get(name) ?? []) : []));
+    const { signal } = this.#collector.target;
     if (!recordOf || answers.length === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    for (const answer of answers) {
+    await wait(1500, undefined, { signal }).catch(() => undefined);
+    for (const answer of signal.aborted ? [] : answers) {
       const id = answer.header("x-request-id");
       if (id !== undefined) this.#records.set(answer.name, await recordOf(id));
     }
@@ -118,7 +128,8 @@ class Collection {
 
   #whyStop(): string | undefined {
     const { target, maxCostUsd } = this.#collector;
-    if (target.signal.aborted) return "the time budget of the run was spent";
+    const { aborted, reason } = target.signal;
+    if (aborted) return typeof reason === "string" ? reason : "the time budget of the run was spent";
     if (this.#silences >= mostSilences) return "the server had stopped answering";
     if (maxCostUsd !== undefined && this.#costUsd >= maxCostUsd) return "the bound on the cost was reached";
     return undefined;

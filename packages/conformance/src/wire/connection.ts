@@ -1,10 +1,11 @@
-import { connect as connectPlain } from "node:net";
+import { connect as connectPlain, isIP } from "node:net";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
+import { textAt } from "../judge/read.ts";
 import type { HttpRequest, Secrets } from "./http-request.ts";
 import { toBytes } from "./http-request.ts";
-import type { End, Exchange, Received } from "./exchange.ts";
+import type { ConnectionFailure, End, Exchange, Received } from "./exchange.ts";
 import { Framer } from "./framer.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 
@@ -22,6 +23,9 @@ export interface Target {
   readonly signal: AbortSignal;
 }
 
+/** The longest wait for a connection and its TLS handshake, in milliseconds. */
+const maxConnectMs = 10_000;
+
 /** A connection that sends exactly the given bytes. An HTTP library would hide faults. */
 export class Connection implements Disposable {
   readonly #target: Target;
@@ -38,40 +42,56 @@ export class Connection implements Disposable {
     if (behaviour.delayMs !== undefined) await wait(behaviour.delayMs, undefined, { signal }).catch(() => undefined);
     const startedMs = now();
     const startedAt = new Date().toISOString();
-    this.#socket ??= await this.#open();
-    const taken: Taken = this.#socket ? await this.#take(this.#socket, request) : { received: [], end: "unreachable" };
+    const opened = this.#socket ?? (await this.#open());
+    this.#socket = "code" in opened ? undefined : opened;
+    const { end, failure, ...taken }: Taken =
+      "code" in opened
+        ? { received: [], end: signal.aborted ? "aborted" : "unreachable", failure: opened }
+        : await this.#take(opened, request);
     const { received, leaks } = maskSecrets(taken.received, secrets, JSON.stringify(request));
-    return { name, request, startedMs, startedAt, received, end: taken.end, endedMs: now() - startedMs, leaks };
+    const endedMs = now() - startedMs;
+    return { name, request, startedMs, startedAt, received, end, endedMs, leaks, ...(failure && { failure }) };
   }
 
   [Symbol.dispose](): void {
     this.#socket?.destroy();
   }
 
-  async #open(): Promise<Socket | undefined> {
-    const { origin, ca, deadlineMs } = this.#target;
+  async #open(): Promise<Socket | ConnectionFailure> {
+    const { origin, ca, deadlineMs, signal } = this.#target;
     const isTls = origin.protocol === "https:";
     const host = origin.hostname.replace(/^\[|\]$/g, "");
     const port = Number(origin.port || (isTls ? 443 : 80));
     const socket = isTls
-      ? connectTls({ host, port, servername: host, ALPNProtocols: ["http/1.1"], ...(ca !== undefined && { ca }) })
+      ? connectTls({
+          host,
+          port,
+          ...(isIP(host) === 0 && { servername: host }), // TLS has no server name for an address
+          ALPNProtocols: ["http/1.1"],
+          ...(ca !== undefined && { ca }),
+        })
       : connectPlain({ host, port });
     socket.setNoDelay(true);
-    socket.on("error", () => undefined); // the exchange ends with it
+    let failure: ConnectionFailure = { code: "CLOSED", message: "the connection was closed" };
+    // The exchange ends with an error, so nothing else has to be done about it.
+    socket.on("error", (error) => {
+      failure = toFailure(error);
+    });
     return new Promise((resolve) => {
       const fail = (): void => {
+        failure = { code: "ETIMEDOUT", message: "no connection in time" };
         socket.destroy();
-        resolve(undefined);
       };
-      const timer = setTimeout(fail, deadlineMs);
-      socket.once(isTls ? "secureConnect" : "connect", () => {
+      const timer = setTimeout(fail, Math.min(deadlineMs, maxConnectMs));
+      const settle = (result: Socket | ConnectionFailure): void => {
         clearTimeout(timer);
-        resolve(socket);
-      });
-      socket.once("close", () => {
-        clearTimeout(timer);
-        resolve(undefined);
-      });
+        signal.removeEventListener("abort", fail);
+        resolve(result);
+      };
+      signal.addEventListener("abort", fail);
+      if (signal.aborted) fail();
+      socket.once(isTls ? "secureConnect" : "connect", () => settle(socket));
+      socket.once("close", () => settle(failure));
     });
   }
 
@@ -92,12 +112,12 @@ export class Connection implements Disposable {
     let size = 0;
     return new Promise((resolve) => {
       const timers = [setTimeout(() => finish("timeout"), ownDeadlineMs ?? deadlineMs)];
-      const finish = (end: End): void => {
+      const finish = (end: End, failure?: ConnectionFailure): void => {
         for (const timer of timers) clearTimeout(timer);
         socket.off("data", take).off("close", onClose).off("error", onError);
         signal.removeEventListener("abort", onAbort);
         if (end !== "complete" || framer.endsWithConnection) this.#drop(socket);
-        resolve({ received, end });
+        resolve({ received, end, ...(failure && { failure }) });
       };
       const take = (chunk: Buffer): void => {
         const piece = { atMs: now() - begunMs, bytes: chunk.toString("latin1") };
@@ -115,12 +135,12 @@ export class Connection implements Disposable {
         }
       };
       const onClose = (): void => finish("closed");
-      const onError = (): void => finish("reset");
-      const onAbort = (): void => finish("timeout");
+      const onError = (error: Error): void => finish("reset", toFailure(error));
+      const onAbort = (): void => finish("aborted");
       socket.on("data", take).on("close", onClose).on("error", onError);
       signal.addEventListener("abort", onAbort);
       if (disconnectAfterMs !== undefined) timers.push(setTimeout(() => finish("disconnected"), disconnectAfterMs));
-      if (signal.aborted) return finish("timeout");
+      if (signal.aborted) return finish("aborted");
       if (socket.destroyed) return finish("closed");
       socket.write(bytes.subarray(0, bytes.length - holdBackBytes));
     });
@@ -135,6 +155,16 @@ export class Connection implements Disposable {
 interface Taken {
   readonly received: readonly Received[];
   readonly end: End;
+  readonly failure?: ConnectionFailure;
+}
+
+/** Node reports one error for each address of a name; the first one is as good as the others. */
+function toFailure(error: Error): ConnectionFailure {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const code = first instanceof Error && "code" in first ? String(first.code) : "UNKNOWN";
+  const message = first instanceof Error ? first.message.trim() : String(first);
+  const names = textAt(first, "/cert/subjectaltname");
+  return { code, message, ...(names !== undefined && { names }) };
 }
 
 /** Counts the events of a stream while its bytes come in. */

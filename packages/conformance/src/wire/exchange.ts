@@ -12,8 +12,18 @@ export interface Exchange {
   readonly end: End;
   /** When the end came, in milliseconds since the request began. */
   readonly endedMs: number;
+  /** The error of the connection, where there was one. */
+  readonly failure?: ConnectionFailure;
   /** Names of credentials of which a fragment came back. `received` holds them masked. */
   readonly leaks: readonly string[];
+}
+
+export interface ConnectionFailure {
+  /** A code of Node or OpenSSL, such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
+  readonly code: string;
+  readonly message: string;
+  /** The names of a certificate that is not for the host, such as `DNS:api.example.com`. */
+  readonly names?: string;
 }
 
 export interface Received {
@@ -25,6 +35,14 @@ export interface Received {
 
 /**
  * The end of an exchange: the answer was complete; the server closed or reset the connection; no connection could be opened; the
- * deadline or the size limit was reached; the suite disconnected, as planned.
+ * deadline or the size limit was reached; the suite disconnected, as planned; the run was ended, which says nothing about the server.
  */
-export type End = "complete" | "closed" | "reset" | "unreachable" | "timeout" | "too-large" | "disconnected";
+export type End =
+  | "complete"
+  | "closed"
+  | "reset"
+  | "unreachable"
+  | "timeout"
+  | "too-large"
+  | "disconnected"
+  | "aborted";
