@@ -20,7 +20,7 @@ async function reportOf(subject: Subject, more: { readonly isProbing?: boolean; 
   const judging = { server: plainly(subject), levels, ...more };
   const evidence = await collect(judging);
   const profile = runProfileOf(judging);
-  return buildReport(assess(evidence, profile), evidence, profile, 0, "API_KEY");
+  return buildReport(assess(evidence, profile), evidence, profile, 0, { keyVariable: "API_KEY" });
 }
 
 test("core and stream take at most 60 requests and 600 output tokens, and the report has the figures", async () => {

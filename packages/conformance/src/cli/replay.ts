@@ -24,7 +24,7 @@ export function addReplayCommand(program: Command): void {
           evidence,
           profile,
           durationMs,
-          "API_KEY",
+          { keyVariable: "API_KEY", folder },
         );
         process.stdout.write(toTerminal(report));
         if (folder !== undefined) await writeReports(folder, report, recording, new Map());

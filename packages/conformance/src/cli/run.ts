@@ -84,7 +84,11 @@ async function run(flags: RunFlags): Promise<number> {
     isStrict: flags.strict === true,
     ...(flags.baseline !== undefined && { baseline: readBaseline(flags.baseline) }),
   });
-  const report = buildReport(assessment, evidence, profile, durationMs, flags.apiKeyEnv);
+  const report = buildReport(assessment, evidence, profile, durationMs, {
+    keyVariable: flags.apiKeyEnv,
+    folder: flags.report,
+    ca: flags.ca,
+  });
   process.stdout.write(withoutSecrets(toTerminal(report), secrets));
   if (flags.report !== undefined) await writeReports(flags.report, report, { profile, durationMs, evidence }, secrets);
   return interrupt.signal.aborted ? interruptedCode : report.exitCode;

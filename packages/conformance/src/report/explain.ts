@@ -1,7 +1,7 @@
 import { requestCatalogue, checks, unchecked } from "../clauses/test-groups.ts";
 import { clauseOf, document } from "../contract/contract.ts";
 import type { RunProfile } from "../profile.ts";
-import { toCurl } from "../wire/http-request.ts";
+import { toCurl } from "./to-curl.ts";
 import { Context } from "../judge/context.ts";
 import { valueAt, textAt } from "../judge/read.ts";
 
@@ -48,7 +48,7 @@ export function exampleCurl(id: string, profile: RunProfile, keyVariable: string
   for (const name of [...steps, "plain"]) {
     try {
       const [request] = requestCatalogue.get(name)?.requests(context) ?? [];
-      if (request) return toCurl(request, profile.origin, keyVariable);
+      if (request) return toCurl(request, name, profile, { keyVariable });
     } catch {
       // This request is built from an earlier answer. Another step may not be.
     }

@@ -10,7 +10,8 @@ import { interrupted } from "../run/perform-steps.ts";
 import type { Evidence } from "../run/perform-steps.ts";
 import type { RunProfile } from "../profile.ts";
 import { Answer } from "../wire/answer.ts";
-import { toCurl } from "../wire/http-request.ts";
+import { toCurl, variablesOf } from "./to-curl.ts";
+import type { Shell } from "./to-curl.ts";
 
 export const suiteVersion = "0.1.0";
 
@@ -32,6 +33,8 @@ export interface Report {
   readonly unchecked: readonly { readonly clause: string; readonly reason: string }[];
   /** Mistakes in the suite's own requests. */
   readonly faults: readonly string[];
+  /** The environment variables that the commands read, and the value that each has to hold. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface RunFacts {
@@ -84,7 +87,7 @@ export function buildReport(
   evidence: Evidence,
   profile: RunProfile,
   durationMs: number,
-  keyVariable: string,
+  shell: Shell,
 ): Report {
   const { verdicts } = assessment;
   const exitCode = exitCodeOf(assessment);
@@ -102,7 +105,8 @@ export function buildReport(
       Level,
       LevelSummary
     >, // one entry per level
-    clauses: verdicts.map((verdict) => toClauseReport(verdict, evidence, profile, keyVariable)),
+    clauses: verdicts.map((verdict) => toClauseReport(verdict, evidence, profile, shell)),
+    environment: Object.fromEntries(variablesOf(evidence.exchanges, profile, shell)),
     causes: assessment.causes,
     unchecked: assessment.unchecked,
     faults: assessment.faults,
@@ -166,7 +170,7 @@ function toClauseReport(
   { clause, state, interop, note, violation, cases }: Verdict,
   evidence: Evidence,
   profile: RunProfile,
-  keyVariable: string,
+  shell: Shell,
 ): ClauseReport {
   const { id, keyword, level, sentence } = clause;
   const exchange = evidence.exchanges.find(({ name }) => name === violation?.exchange);
@@ -180,6 +184,6 @@ function toClauseReport(
     note,
     ...(cases && { cases }),
     ...(violation && { expected: violation.expected, actual: violation.actual }),
-    ...(exchange && { exchange: exchange.name, curl: toCurl(exchange.request, profile.origin, keyVariable) }),
+    ...(exchange && { exchange: exchange.name, curl: toCurl(exchange.request, exchange.name, profile, shell) }),
   };
 }

@@ -1,5 +1,5 @@
 import { access, constants, mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Evidence } from "../run/perform-steps.ts";
 import type { RunProfile } from "../profile.ts";
 import type { Secrets } from "../wire/http-request.ts";
@@ -7,6 +7,7 @@ import { toHtml } from "./html.ts";
 import { escape, toJunit } from "./junit.ts";
 import { toMarkdown } from "./markdown.ts";
 import type { Report } from "./report.ts";
+import { bodyFile, bodyOf } from "./to-curl.ts";
 
 /** The data that `replay` needs to judge a run again. */
 export interface Recording {
@@ -45,7 +46,19 @@ export async function writeReports(
     "recording.json": `${JSON.stringify(recording)}\n`,
   };
   await prepareFolder(folder);
+  await writeBodies(folder, report, recording.evidence);
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), withoutSecrets(text, secrets));
+}
+
+/** Writes the long bodies that the commands of the report send. */
+async function writeBodies(folder: string, { clauses }: Report, { exchanges }: Evidence): Promise<void> {
+  const shown = new Set(clauses.map(({ exchange }) => exchange));
+  for (const { name, request } of exchanges.filter((one) => shown.has(one.name))) {
+    const bytes = bodyOf(request);
+    if (bytes === undefined) continue;
+    await mkdir(join(folder, dirname(bodyFile(name))), { recursive: true });
+    await writeFile(join(folder, bodyFile(name)), bytes);
+  }
 }
 
 /** Writes one member of the report in each line, and one clause, so that two reports can be compared line by line. */

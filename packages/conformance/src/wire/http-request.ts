@@ -57,31 +57,3 @@ export function toBytes(request: HttpRequest, host: string, secrets: Secrets): B
   ];
   return Buffer.concat([Buffer.from(head.join("\r\n"), "latin1"), body]);
 }
-
-/** The request as a shell command that takes the key from the environment. */
-export function toCurl(request: HttpRequest, origin: string, keyVariable: string): string {
-  if (request.raw !== undefined)
-    return `printf ${quote(request.raw.slice(0, 300))} | nc ${new URL(origin).host.replace(":", " ")}`;
-  const word = (text: string): string => (text.includes("{key}") ? quoteWithKey(text, keyVariable) : quote(text));
-  const hasBody = request.body !== undefined || request.bodyBase64 !== undefined;
-  const hasType = request.headers.some(([name]) => name.toLowerCase() === "content-type");
-  const words = [
-    "curl -sS -N -i -g",
-    request.method === "HEAD" ? "-I" : `-X ${request.method}`,
-    word(origin + request.target),
-    ...request.headers.flatMap((pair) => ["-H", word(pair.join(": "))]),
-    // Otherwise curl adds a media type of its own.
-    ...(hasBody && !hasType ? ["-H", "'Content-Type:'"] : []),
-    ...(request.body === undefined ? [] : ["--data-raw", quote(shorten(request.body))]),
-    ...(request.bodyBase64 === undefined ? [] : ["--data-binary", "@-"]),
-  ];
-  const prefix = request.bodyBase64 === undefined ? "" : `echo ${request.bodyBase64} | base64 -d | `;
-  const suffix =
-    shorten(request.body ?? "") === (request.body ?? "") ? "" : " # its body is cut here, and whole in the recording";
-  return prefix + words.join(" ") + suffix;
-}
-
-const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-const quoteWithKey = (text: string, variable: string): string =>
-  `"${text.replaceAll(/[\\"$`]/g, String.raw`\$&`).replaceAll("{key}", `$${variable}`)}"`;
-const shorten = (text: string): string => (text.length > 1500 ? `${text.slice(0, 1500)}…` : text);
