@@ -66,7 +66,7 @@ async function serveCaller(deps: PathDeps, mount: Mount, { exchange, caller }: A
     await admission.rollbackIfRefused(serveBody(deps, mount, { exchange, caller, operation, admission }));
   } catch (thrown) {
     // Answers to an authenticated caller have the limit headers, even errors.
-    if (!res.headersSent) await setLimitHeaders(res, deps.limits, caller);
+    if (!res.headersSent) setLimitHeaders(res, await deps.limits.states(caller));
     throw thrown;
   }
 }

@@ -5,6 +5,7 @@ import type { Exchange } from "./http/exchange.ts";
 import type { KeyDeps } from "./http/require-key.ts";
 import type { Site } from "./site/open-site.ts";
 import type { LoopTurns } from "./http/loop-turns.ts";
+import type { Limits } from "./accounts/limits/limits.ts";
 import type { LedgerRecorder } from "./accounts/ledger/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
 import type { Metrics } from "./observe/metrics.ts";
@@ -19,6 +20,7 @@ export interface Deps extends ChatDeps, KeyDeps {
   readonly gate: RequestGate;
   readonly schemaCompiler: SchemaCompiler;
   readonly turns: LoopTurns;
+  readonly limits: Limits;
   readonly recorder: LedgerRecorder;
   /** Aborts when the server no longer waits for running requests. */
   readonly shutdown: AbortSignal;

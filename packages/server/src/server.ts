@@ -23,7 +23,6 @@ import type { AdmissionDeps } from "./chat/admission/admit.ts";
 import { BodyBytes } from "./chat/admission/body-bytes.ts";
 import { Limits } from "./accounts/limits/limits.ts";
 import { Listener } from "./sockets/listener.ts";
-import { Budgets } from "./accounts/money/budgets.ts";
 import { LedgerRecorder, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
 import type { UsageLedger } from "./accounts/ledger/usage-ledger.ts";
 import type { Log } from "./observe/log.ts";
@@ -96,8 +95,8 @@ async function start(
   const models = await openModels({ config, runFolder, cacheSecret: state.cacheSecret, report }, started);
   const recorder = openRecorder(state.ledger, log, started);
   const gates = gatesFor(config, state.ledger, recorder, listener);
-  const { admission, gatheredBytes } = gates;
-  const counted = { requests: recorder, budgets: admission.budgets, connections: listener.connections, gatheredBytes };
+  const { gatheredBytes } = gates;
+  const counted = { requests: recorder, connections: listener.connections, gatheredBytes };
   const metrics = createMetrics({ models, ...counted, lostLines });
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
@@ -206,7 +205,7 @@ function gatesFor(
     },
     limits,
     bodyBytes: new BodyBytes({ maxOfKey: config.bodyBytesPerKey, maxInTotal: config.bodyBytes }),
-    budgets: new Budgets(ledger, nowMs),
+    ledger,
     recorder,
     reservedTokens: config.reservedTokens,
     nowMs,

@@ -37,7 +37,7 @@ test("a caller who disconnects while the limits are asked leaves nothing taken",
   const store = new SlowStore(perMinute, () => performance.now());
   const limits = new Limits(store, perMinute);
   const bodyBytes = new BodyBytes({ maxOfKey: bytes, maxInTotal: bytes });
-  const budgets = { assertUnspent: async () => undefined };
+  const ledger = { spentUsd: async () => "0" };
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   const config = { requestTimeoutMs: 60_000, bodyTimeoutMs: 60_000, trustedProxies: [], corsOrigins: [] };
@@ -52,7 +52,7 @@ test("a caller who disconnects while the limits are asked leaves nothing taken",
       findCaller: withEnvironmentKey(testKey, async () => undefined),
       runningKeys: running,
       keepPlace: () => undefined,
-      admission: { assertOpen: () => undefined, budgets, limits, bodyBytes },
+      admission: { assertOpen: () => undefined, ledger, nowMs: Date.now, limits, bodyBytes },
       limits,
       turns: new LoopTurns(),
     } as unknown as Deps,

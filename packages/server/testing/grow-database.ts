@@ -9,6 +9,6 @@ export function growDatabase(dataDir: string, bytes: number): void {
   openState(dataDir)[Symbol.dispose]();
   using database = new DatabaseSync(databaseFile(dataDir));
   database.exec(
-    `INSERT INTO spending WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.ceil(bytes / rowBytes)}) SELECT 'key-' || i, printf('%.900d', i) FROM n`,
+    `INSERT INTO spending (key_id, cost_usd) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.ceil(bytes / rowBytes)}) SELECT 'key-' || i, printf('%.900d', i) FROM n`,
   );
 }

@@ -24,10 +24,7 @@ export interface ObservedModel {
 export interface RunningCounts {
   readonly running: number;
   readonly streams: number;
-}
-
-/** The money that running requests hold. */
-export interface HeldMoney {
+  /** US dollars that running and queued requests hold of budgets. */
   readonly heldUsd: number;
 }
 
@@ -50,7 +47,6 @@ export interface ConnectionCounts {
 export interface Observed {
   readonly models: readonly ObservedModel[];
   readonly requests: RunningCounts;
-  readonly budgets: HeldMoney;
   readonly connections: ConnectionCounts;
   readonly gatheredBytes: GatheredAnswers;
   /** Returns the number of log lines that could not be written. */
@@ -119,9 +115,9 @@ function addConnectionGauges(registers: Registry[], { connections }: Observed): 
   });
 }
 
-function addMoneyGauge(registers: Registry[], { budgets }: Observed): void {
+function addMoneyGauge(registers: Registry[], { requests }: Observed): void {
   addGauge(registers, "parley_reserved_usd", "US dollars that running requests hold of budgets.", [], function () {
-    this.set(budgets.heldUsd);
+    this.set(requests.heldUsd);
   });
 }
 

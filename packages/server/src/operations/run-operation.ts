@@ -60,6 +60,6 @@ async function send(
 ): Promise<void> {
   const body = await answer;
   if (body === undefined) return;
-  await setLimitHeaders(exchange.res, limits, caller);
+  setLimitHeaders(exchange.res, await limits.states(caller));
   sendJson(exchange.res, 200, body);
 }

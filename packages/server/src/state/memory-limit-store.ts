@@ -30,7 +30,10 @@ export class MemoryLimitStore implements LimitStore {
   }
 
   async states(key: LimitedKey): Promise<LimitStates> {
-    const own = this.#bucketsOf(key);
+    return this.#statesOf(this.#bucketsOf(key));
+  }
+
+  #statesOf(own: Buckets): LimitStates {
     return {
       requests: this.#tighter(own.requests, this.#overall.requests),
       tokens: this.#tighter(own.tokens, this.#overall.tokens),
@@ -38,7 +41,8 @@ export class MemoryLimitStore implements LimitStore {
   }
 
   async take(key: LimitedKey): Promise<LimitLease | LimitRefusal> {
-    const levels = [this.#bucketsOf(key), this.#overall];
+    const own = this.#bucketsOf(key);
+    const levels = [own, this.#overall];
     const refusal = this.#exceeded("requests", levels, 1) ?? this.#crowd(key);
     if (refusal) return refusal;
     this.#change("requests", levels, 1);
@@ -53,6 +57,7 @@ export class MemoryLimitStore implements LimitStore {
       this.#enter(key.keyId, -1);
     };
     return {
+      states: () => this.#statesOf(own),
       tokenLimit: Math.min(...levels.map((level) => level.tokens.limit)),
       takeTokens: async (wanted) => {
         const refusal = this.#exceeded("tokens", levels, wanted);

@@ -1,19 +1,24 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { Big } from "big.js";
 import type { EngineUsage } from "@parley/inference";
 import { monthOf } from "../accounts/money/month.ts";
-import { addUsd } from "../accounts/money/price.ts";
+import { affordableTokens, costOf } from "../accounts/money/budgets.ts";
 import type { Pricing } from "../accounts/money/price.ts";
 import { fromTokenColumns } from "../accounts/ledger/token-columns.ts";
 import type { TokenColumns } from "../accounts/ledger/token-columns.ts";
 import type {
+  BudgetShortage,
   Checkpoint,
   CloseRecord,
   EntrySelection,
+  Hold,
+  HoldRequest,
   LedgerEntry,
   OpenRecord,
   UsageLedger,
 } from "../accounts/ledger/usage-ledger.ts";
 import type { DiskSync } from "./disk-sync.ts";
+import { Spending } from "./spending.ts";
 import { inTransaction } from "./transaction.ts";
 import { WriteGroup } from "./write-group.ts";
 
@@ -31,9 +36,9 @@ interface EntryRow extends TokenColumns {
 }
 
 /**
- * The ledger in SQLite, one row per entry. Separate tables have the spending of each key, in total and by month. They
- * change in the same transaction as the entries. The sums are computed here, because SQLite has no decimals. Commits are
- * synced to the disk within 50 ms. When a sync fails, the ledger refuses new entries until one succeeds.
+ * The ledger in SQLite, one row per entry. `Spending` has the money of each key, which changes in the same transaction as the
+ * entries. Commits are synced to the disk within 50 ms. When a sync fails, the ledger refuses new entries until one
+ * succeeds.
  */
 export class SqliteUsageLedger implements UsageLedger, Disposable {
   readonly #database: DatabaseSync;
@@ -42,53 +47,66 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
   readonly #close: StatementSync;
-  readonly #ever: SpendingStatements;
-  readonly #monthly: SpendingStatements;
-  /** The costs of the entries that the running transaction has closed. */
-  #costs: Cost[] = [];
+  readonly #withdraw: StatementSync;
+  readonly #spending: Spending;
 
   constructor(database: DatabaseSync, sync: DiskSync) {
     const counts = "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?";
     this.#database = database;
     this.#sync = sync;
+    this.#spending = new Spending(database);
     this.#group = new WriteGroup(database, {
-      finish: () => this.#addUpCosts(),
+      finish: () => this.#spending.write(),
       onEnd: (isCommitted) => {
-        this.#costs = [];
+        this.#spending.forget();
         if (isCommitted) sync.noteCommit();
       },
     });
     this.#insert = database.prepare(
-      `INSERT INTO requests (id, key_id, model, is_stream, started_ms, outcome, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_usd, prices)
-       VALUES (?, ?, ?, ?, ?, 'open', 0, 0, 0, 0, '0', ?)`,
+      `INSERT INTO requests (id, key_id, model, is_stream, started_ms, outcome, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_usd, prices, held_usd)
+       VALUES (?, ?, ?, ?, ?, 'open', 0, 0, 0, 0, '0', ?, ?)`,
     );
     this.#update = database.prepare(`UPDATE requests SET ${counts} WHERE id = ? AND ended_ms IS NULL`);
     this.#close = database.prepare(
       `UPDATE requests SET ${counts}, outcome = ?, error_code = ?, cost_usd = ?, ended_ms = ?
-       WHERE id = ? AND ended_ms IS NULL`,
+       WHERE id = ? AND ended_ms IS NULL RETURNING held_usd`,
     );
-    this.#ever = {
-      read: database.prepare("SELECT cost_usd FROM spending WHERE key_id = ?"),
-      write: database.prepare(
-        "INSERT INTO spending (key_id, cost_usd) VALUES (?, ?) ON CONFLICT DO UPDATE SET cost_usd = excluded.cost_usd",
-      ),
-    };
-    this.#monthly = {
-      read: database.prepare("SELECT cost_usd FROM monthly_spending WHERE key_id = ? AND month = ?"),
-      write: database.prepare(
-        `INSERT INTO monthly_spending (key_id, month, cost_usd) VALUES (?, ?, ?)
-         ON CONFLICT DO UPDATE SET cost_usd = excluded.cost_usd`,
-      ),
-    };
+    this.#withdraw = database.prepare(
+      "DELETE FROM requests WHERE id = ? AND ended_ms IS NULL RETURNING key_id, held_usd",
+    );
   }
 
-  async open(record: OpenRecord): Promise<void> {
+  async open(record: OpenRecord, hold?: HoldRequest): Promise<Hold | BudgetShortage | undefined> {
     this.#sync.assertSound();
-    await this.#group.add(() => this.#open(record));
+    let opened: Hold | BudgetShortage | undefined;
+    await this.#group.add(() => void (opened = hold ? this.#openWith(hold, record) : this.#open(record)));
+    return opened;
   }
 
-  #open({ id, keyId, model, isStream, startedMs, pricing }: OpenRecord): void {
-    this.#insert.run(id, keyId, model, Number(isStream), startedMs, JSON.stringify(pricing));
+  #openWith({ budgets, bound }: HoldRequest, record: OpenRecord): Hold | BudgetShortage {
+    const { rest, held } = this.#spending.restOf(record.keyId, budgets, monthOf(record.startedMs));
+    const maxTokens = affordableTokens(bound, rest);
+    if (maxTokens === 0) return { restUsd: rest.toFixed(), heldUsd: held.toFixed() };
+    const amount = costOf(bound, maxTokens);
+    const heldUsd = amount.toFixed();
+    this.#open(record, heldUsd);
+    this.#spending.hold(record.keyId, amount);
+    return { maxTokens, heldUsd };
+  }
+
+  #open({ id, keyId, model, isStream, startedMs, pricing }: OpenRecord, heldUsd = "0"): undefined {
+    this.#insert.run(id, keyId, model, Number(isStream), startedMs, JSON.stringify(pricing), heldUsd);
+  }
+
+  async withdraw(id: string): Promise<void> {
+    await this.#group.add(() => {
+      const row = this.#withdraw.get(id);
+      if (row) this.#release(String(row["key_id"]), String(row["held_usd"]));
+    });
+  }
+
+  #release(keyId: string, heldUsd: string): void {
+    if (heldUsd !== "0") this.#spending.hold(keyId, new Big(heldUsd).neg());
   }
 
   async checkpoint(checkpoints: readonly Checkpoint[]): Promise<void> {
@@ -99,18 +117,11 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
 
   async close({ id, keyId, usage, outcome, errorCode, costUsd, endedMs }: CloseRecord): Promise<void> {
     await this.#group.add(() => {
-      const { changes } = this.#close.run(...countsOf(usage), outcome, errorCode ?? null, costUsd, endedMs, id);
-      if (changes > 0) this.#costs.push({ keyId, month: monthOf(endedMs), costUsd });
+      const row = this.#close.get(...countsOf(usage), outcome, errorCode ?? null, costUsd, endedMs, id);
+      if (!row) return;
+      this.#release(keyId, String(row["held_usd"]));
+      this.#spending.spend(keyId, monthOf(endedMs), costUsd);
     });
-  }
-
-  /** Adds the costs of a transaction to the spending tables, with one write per key and month. */
-  #addUpCosts(): void {
-    for (const [keyId, ofKey = []] of Object.entries(Object.groupBy(this.#costs, ({ keyId }) => keyId))) {
-      addTo(this.#ever, [keyId], ofKey);
-      for (const [month, ofMonth = []] of Object.entries(Object.groupBy(ofKey, ({ month }) => month)))
-        addTo(this.#monthly, [keyId, month], ofMonth);
-    }
   }
 
   /** A data folder has one server at a time, so every entry that is open when it starts belongs to a dead server. */
@@ -119,7 +130,7 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
   }
 
   async spentUsd(keyId: string, month?: string): Promise<string> {
-    return month === undefined ? spentIn(this.#ever, [keyId]) : spentIn(this.#monthly, [keyId, month]);
+    return this.#spending.spentUsd(keyId, month);
   }
 
   async find(id: string): Promise<LedgerEntry | undefined> {
@@ -167,28 +178,6 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     const rows = this.#database.prepare(`SELECT * FROM requests ${condition}`).all(...values);
     return rows as unknown as EntryRow[]; // the columns of the table
   }
-}
-
-/** The cost of a closed entry. */
-interface Cost {
-  readonly keyId: string;
-  readonly month: string;
-  readonly costUsd: string;
-}
-
-/** The statements of a spending table: by key, or by key and month. */
-interface SpendingStatements {
-  readonly read: StatementSync;
-  readonly write: StatementSync;
-}
-
-function spentIn({ read }: SpendingStatements, of: readonly string[]): string {
-  const row = read.get(...of);
-  return typeof row?.["cost_usd"] === "string" ? row["cost_usd"] : "0";
-}
-
-function addTo(spending: SpendingStatements, of: readonly string[], costs: readonly Cost[]): void {
-  spending.write.run(...of, addUsd(spentIn(spending, of), ...costs.map(({ costUsd }) => costUsd)));
 }
 
 function toCondition(selection: EntrySelection): { readonly condition: string; readonly values: (string | number)[] } {

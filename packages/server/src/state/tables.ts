@@ -13,6 +13,7 @@ export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[]
   addMonthsAndOverlap,
   addWeights,
   addSecrets,
+  addHolds,
 ];
 
 /** The current version of the tables. A file with a higher version was written by a newer Parley. */
@@ -115,4 +116,12 @@ export function readSecret(database: DatabaseSync, name: "prompt-cache"): Uint8A
 /** Adds the weight of a key: its share of a busy model. */
 function addWeights(database: DatabaseSync): void {
   database.exec("ALTER TABLE keys ADD COLUMN weight INTEGER");
+}
+
+/** Adds the money that open entries hold: of each entry, and of each key. The open entries of this moment are abandoned. */
+function addHolds(database: DatabaseSync): void {
+  database.exec(`
+    ALTER TABLE requests ADD COLUMN held_usd TEXT NOT NULL DEFAULT '0';
+    ALTER TABLE spending ADD COLUMN held_usd TEXT NOT NULL DEFAULT '0';
+  `);
 }

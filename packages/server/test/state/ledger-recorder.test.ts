@@ -19,6 +19,10 @@ const request = {
   pricing: { prompt: "0.1", completion: "0.2", image: "0", request: "0" },
 };
 const ignore = (): undefined => undefined;
+const bound = { fixedUsd: "0.5", perTokenUsd: "0.2", maxTokens: 16, isMaximumNamed: true };
+const budgets = { budgetUsd: "5", monthlyBudgetUsd: undefined };
+/** Its maximum cost is 3.7 dollars. */
+const costly = { row: request, bound, budgets };
 const usageOf = (completionTokens: number) => ({
   promptTokens: 5,
   cachedTokens: 0,
@@ -57,7 +61,8 @@ describe("a ledger that answers late, as one over a network does", () => {
     });
     await withRecorder(late, async (recorder, ledger) => {
       const meter = { usage: usageOf(1) };
-      const entry = await recorder.open(request, meter, ignore);
+      const entry = await recorder.open(costly);
+      entry.follow(meter);
       await isAsked;
       meter.usage = usageOf(2);
       answer();
@@ -81,24 +86,27 @@ describe("a ledger that answers late, as one over a network does", () => {
     });
     await withRecorder(late, async (recorder, ledger) => {
       {
+        const full = { limit: 100, remaining: 100, resetMs: 0 };
         const limits = {
           tokenLimit: 100,
+          states: () => ({ requests: full, tokens: full }),
           takeTokens: async () => undefined,
           commit: async () => answer(),
           rollback: async () => undefined,
         };
         const admission = new Admission(limits, { commit: ignore, rollback: ignore });
         const commit = (): void => void order.push("slots");
+        const entry = admission.add(await recorder.open(costly));
         const slots = admission.add({ commit, rollback: ignore, count: ignore, endChoice: ignore });
         await using meter = new Meter({
           promptTokens: 5,
-          maxTokens: 16,
+          maxTokens: entry.maxTokens,
           pricing: request.pricing,
           slots,
           onFirst: ignore,
           onEnd: (final) => admission.commit(final),
         });
-        admission.add(await recorder.open(request, meter, ignore));
+        entry.follow(meter);
         meter.count(usageOf(3));
         meter.complete();
       }
@@ -108,14 +116,36 @@ describe("a ledger that answers late, as one over a network does", () => {
   });
 });
 
-test("an entry that is rolled back is closed as failed, without usage and for free", async () => {
+test("a request that ran and is rolled back is closed as failed, without usage and for free", async () => {
   await withRecorder(
     () => ({}),
     async (recorder, ledger) => {
-      const entry = await recorder.open(request, { usage: usageOf(3) }, ignore);
+      const entry = await recorder.open(costly);
+      entry.follow({ usage: usageOf(3) });
+      expect(recorder.running).toBe(1);
       await entry.rollback();
       expect(recorder.running).toBe(0);
+      expect(recorder.heldUsd).toBe(0);
       expect(await ledger.find("one")).toMatchObject({ outcome: "failed", costUsd: "0", usage: notUsed });
+    },
+  );
+});
+
+test("a request that waited for a slot in vain leaves no entry, and its money is released", async () => {
+  await withRecorder(
+    () => ({}),
+    async (recorder, ledger) => {
+      const entry = await recorder.open(costly);
+      expect(recorder).toMatchObject({ running: 0, heldUsd: 3.7 });
+      expect(await ledger.find("one")).toMatchObject({ outcome: "open" });
+      await expect(recorder.open({ ...costly, row: { ...request, id: "two" } })).rejects.toMatchObject({
+        code: "insufficient_quota",
+        details: { needed_usd: "3.7", remaining_usd: "1.3" },
+      });
+      await entry.rollback();
+      expect(recorder.heldUsd).toBe(0);
+      expect(await ledger.find("one")).toBeUndefined();
+      expect(recorder.isHealthy).toBe(true);
     },
   );
 });
@@ -130,15 +160,20 @@ test("an entry that cannot be closed is tried again until it is, and meanwhile n
       assertWhole();
       await ledger.close(record);
     },
+    withdraw: async (id) => {
+      assertWhole();
+      await ledger.withdraw(id);
+    },
   });
   await withRecorder(broken, async (recorder, ledger) => {
-    const recorded: string[] = [];
     const usage = usageOf(3);
-    const entry = await recorder.open(request, { usage }, () => void recorded.push("one"));
+    const entry = await recorder.open(costly);
+    const queued = await recorder.open({ ...costly, row: { ...request, id: "queued" }, budgets: undefined });
+    entry.follow({ usage });
     await entry.commit({ usage, outcome: "cancelled", errorCode: undefined, costUsd: "1.1" });
-    expect(recorder.isHealthy).toBe(false);
-    expect(recorded).toEqual([]);
-    await expect(recorder.open({ ...request, id: "two" }, { usage }, ignore)).rejects.toMatchObject({
+    await queued.rollback();
+    expect(recorder).toMatchObject({ isHealthy: false, heldUsd: 3.7 });
+    await expect(recorder.open({ ...costly, row: { ...request, id: "two" } })).rejects.toMatchObject({
       code: "service_unavailable",
     });
     expect(await ledger.find("one")).toMatchObject({ outcome: "open" });
@@ -147,9 +182,9 @@ test("an entry that cannot be closed is tried again until it is, and meanwhile n
       () => recorder.isHealthy,
       (isHealthy) => isHealthy,
     );
-    expect(recorded).toEqual(["one"]);
+    expect(recorder.heldUsd).toBe(0);
     expect(await ledger.find("one")).toMatchObject({ outcome: "cancelled", costUsd: "1.1", endedMs: 2000 });
     expect(await ledger.spentUsd("key")).toBe("1.1");
-    expect(await ledger.find("two")).toBeUndefined();
+    for (const id of ["two", "queued"]) expect(await ledger.find(id)).toBeUndefined();
   });
 });

@@ -34,8 +34,10 @@ function contentsOf(path: string): object {
     keys: read(
       "SELECT id, hash, name, created_ms, expires_ms, disabled_ms, models, requests_per_minute, tokens_per_minute, concurrency, budget_usd FROM keys ORDER BY id",
     ),
-    spending: read("SELECT * FROM spending"),
-    requests: read("SELECT * FROM requests ORDER BY id"),
+    spending: read("SELECT key_id, cost_usd FROM spending"),
+    requests: read(
+      "SELECT id, key_id, model, is_stream, started_ms, ended_ms, outcome, error_code, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_usd, prices FROM requests ORDER BY id",
+    ),
   };
 }
 

@@ -40,6 +40,8 @@ describe("the contract notices a ledger that", () => {
       /^goes through the entries that are selected/,
     ],
     ["prunes what runs, too", (ledger) => ({ prune: async (ms) => (await ledger.prune(ms)) + 1 }), /^prunes closed/],
+    ["holds nothing", (ledger) => ({ open: holdNothing(ledger) }), /^holds the maximum cost/],
+    ["never releases a hold", (ledger) => ({ withdraw: async (id) => void (await ledger.find(id)) }), /^withdraws an/],
     ["keeps no checkpoints", () => ({ checkpoint: async () => undefined }), /^tells the successor/],
     ["has nothing abandoned", () => ({ abandoned: async () => [] }), /^tells the successor/],
     ["hides that it cannot write", hideFailures, /^rejects what cannot be written/],
@@ -70,6 +72,14 @@ function chargeAlways(ledger: UsageLedger): Partial<UsageLedger> {
 const roundSpending = (ledger: UsageLedger): Partial<UsageLedger> => ({
   spentUsd: async (keyId) => String(Math.fround(Number(await ledger.spentUsd(keyId)))),
 });
+
+/** Opens entries without holds. */
+const holdNothing =
+  (ledger: UsageLedger): UsageLedger["open"] =>
+  async (record, hold) => {
+    await ledger.open(record);
+    return hold && { maxTokens: hold.bound.maxTokens, heldUsd: "0" };
+  };
 
 const hideFailures = (ledger: UsageLedger): Partial<UsageLedger> => ({
   close: (record) => ledger.close(record).catch(() => undefined),

@@ -61,8 +61,9 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
   {
     title: "takes one request and the tokens, which come back evenly",
     assert: async ({ store, advance }) => {
-      held(await takeAll(store, key(), 3000));
-      const { requests, tokens } = await store.states(key());
+      const lease = held(await takeAll(store, key(), 3000));
+      assert.deepEqual(lease.states(), await store.states(key()));
+      const { requests, tokens } = lease.states();
       assert.deepEqual(
         [requests, tokens.remaining, tokens.resetMs],
         [{ limit: 60, remaining: 59, resetMs: 1000 }, 3000, 30_000],

@@ -7,6 +7,7 @@ import type {
   UsageLedger,
 } from "../../src/accounts/ledger/usage-ledger.ts";
 import type { ContractCase } from "./contract-case.ts";
+import { holdContract } from "./hold-contract.ts";
 
 /** One empty ledger. */
 export interface UsageLedgerSubject {
@@ -215,4 +216,5 @@ export const usageLedgerContract: readonly ContractCase<UsageLedgerSubject>[] = 
       assert.deepEqual(await listed(ledger), ["one"]);
     },
   },
+  ...holdContract,
 ];

@@ -1,18 +1,34 @@
+import { Big } from "big.js";
 import type { EngineUsage } from "@parley/inference";
 import { ApiError } from "../../errors/api-error.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Lease } from "../lease.ts";
-import type { CloseRecord, FinalUsage, OpenRecord, UsageLedger } from "./usage-ledger.ts";
+import { tooExpensive } from "../money/budgets.ts";
+import type { CostBound } from "../money/budgets.ts";
+import type { FinalUsage, Hold, KeyBudgets, OpenRecord, UsageLedger } from "./usage-ledger.ts";
 
 /** The usage of a running request so far; undefined before the first event of the engine. Each change is a new object. */
 interface UsageSource {
   readonly usage: EngineUsage | undefined;
 }
 
-/** A close record that the ledger does not have yet. */
-interface Unwritten {
-  readonly record: CloseRecord;
-  readonly onRecorded: () => void;
+/** A request that asks for an entry. */
+export interface EntryRequest {
+  readonly row: OpenRecord;
+  readonly bound: CostBound;
+  /** Undefined for a key without a budget: nothing is held. */
+  readonly budgets: KeyBudgets | undefined;
+}
+
+/**
+ * The open entry of a request. `commit` closes it, and waits for the first attempt to write that, whether or not it
+ * succeeds. `rollback` removes it if its request has not run yet. Later it closes it as failed, without usage.
+ */
+export interface EntryLease extends Lease<FinalUsage> {
+  /** Maximum number of completion tokens of each choice that the held money pays for. */
+  readonly maxTokens: number;
+  /** The request runs from now on. Its usage is written to the ledger at each checkpoint. */
+  follow(meter: UsageSource): void;
 }
 
 interface Running {
@@ -43,7 +59,9 @@ export class LedgerRecorder implements AsyncDisposable {
   /** The running tick, or the last one. */
   #update: Promise<void> = Promise.resolve();
   readonly #running = new Set<Running>();
-  #unwritten: Unwritten[] = [];
+  /** Writes the ends of requests that the ledger does not have yet. */
+  #unwritten: (() => Promise<void>)[] = [];
+  #heldUsd = new Big(0);
   #isHealthy = true;
 
   constructor(ledger: UsageLedger, log: Log, nowMs: () => number, everyMs: number) {
@@ -66,16 +84,51 @@ export class LedgerRecorder implements AsyncDisposable {
     return [...this.#running].filter(({ row }) => row.isStream).length;
   }
 
+  /** The US dollars that the open entries of this server hold of budgets. */
+  get heldUsd(): number {
+    return this.#heldUsd.toNumber();
+  }
+
   /**
-   * Opens the entry of a request. Its lease closes it, and waits for the first attempt to write that, whether or not it
-   * succeeds. An entry stays in the ledger, so a rollback closes it as failed, without usage.
-   * @param onRecorded called when the ledger has the end of the request
-   * @throws {ApiError} 503 `service_unavailable` when the entry cannot be written
+   * Opens the entry of a request, and holds its maximum cost.
+   * @throws {ApiError} 402 `insufficient_quota` if the budgets do not pay for it, 503 `service_unavailable` when the entry
+   * cannot be written
    */
-  async open(row: OpenRecord, meter: UsageSource, onRecorded: () => void): Promise<Lease<FinalUsage>> {
+  async open(request: EntryRequest): Promise<EntryLease> {
+    const { row } = request;
+    const { maxTokens, heldUsd } = await this.#hold(request);
+    this.#heldUsd = this.#heldUsd.plus(heldUsd);
+    let running: Running | undefined;
+    const end = (write: () => Promise<void>): Promise<void> => {
+      if (running) this.#running.delete(running);
+      return this.#write(async () => {
+        await write();
+        this.#heldUsd = this.#heldUsd.minus(heldUsd);
+      });
+    };
+    const close = (final: FinalUsage): Promise<void> => {
+      const record = { id: row.id, keyId: row.keyId, ...final, endedMs: this.#nowMs() };
+      return end(() => this.#ledger.close(record));
+    };
+    return {
+      maxTokens,
+      follow: (meter) => void this.#running.add((running = { row, meter, written: undefined })),
+      commit: close,
+      rollback: () => (running ? close(notRun) : end(() => this.#ledger.withdraw(row.id))),
+    };
+  }
+
+  async #hold({ row, bound, budgets }: EntryRequest): Promise<Hold> {
+    const opened = await this.#open(row, budgets && { budgets, bound });
+    if (opened === undefined) return { maxTokens: bound.maxTokens, heldUsd: "0" };
+    if ("maxTokens" in opened) return opened;
+    throw tooExpensive(bound, opened);
+  }
+
+  async #open(...[row, hold]: Parameters<UsageLedger["open"]>): ReturnType<UsageLedger["open"]> {
     try {
       if (!this.#isHealthy) throw new Error("the ledger could not be written a moment ago");
-      await this.#ledger.open(row);
+      return await this.#ledger.open(row, hold);
     } catch (error) {
       this.#fail(error);
       throw new ApiError(
@@ -84,22 +137,13 @@ export class LedgerRecorder implements AsyncDisposable {
         { retryAfterMs: 5000, cause: error },
       );
     }
-    const running: Running = { row, meter, written: undefined };
-    this.#running.add(running);
-    const close = (final: FinalUsage): Promise<void> => {
-      this.#running.delete(running);
-      const record = { id: row.id, keyId: row.keyId, ...final, endedMs: this.#nowMs() };
-      return this.#write({ record, onRecorded });
-    };
-    return { commit: close, rollback: () => close(notRun) };
   }
 
-  async #write(unwritten: Unwritten): Promise<void> {
+  async #write(write: () => Promise<void>): Promise<void> {
     try {
-      await this.#ledger.close(unwritten.record);
-      unwritten.onRecorded();
+      await write();
     } catch (error) {
-      this.#unwritten.push(unwritten);
+      this.#unwritten.push(write);
       this.#fail(error);
     }
   }
@@ -118,9 +162,8 @@ export class LedgerRecorder implements AsyncDisposable {
   async #catchUp(): Promise<void> {
     try {
       for (let next = this.#unwritten[0]; next; next = this.#unwritten[0]) {
-        await this.#ledger.close(next.record);
+        await next();
         this.#unwritten.shift();
-        next.onRecorded();
       }
       if (!this.#isHealthy) await this.#ledger.assertWritable();
       await this.#checkpoint();

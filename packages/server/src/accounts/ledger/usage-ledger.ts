@@ -1,4 +1,5 @@
 import type { EngineUsage } from "@parley/inference";
+import type { CostBound } from "../money/budgets.ts";
 import type { Pricing } from "../money/price.ts";
 
 /** How an admitted request ended. `cancelled`: its client disconnected. `abandoned`: its server died. */
@@ -15,6 +16,34 @@ export interface OpenRecord {
   readonly startedMs: number;
   /** The prices at the time of the request. */
   readonly pricing: Pricing;
+}
+
+/** The budgets of a key in US dollars, as decimal strings. At least one is defined. */
+export interface KeyBudgets {
+  readonly budgetUsd: string | undefined;
+  /** For each calendar month of UTC. */
+  readonly monthlyBudgetUsd: string | undefined;
+}
+
+/** The most that a request may cost, to be held against the budgets of its key. */
+export interface HoldRequest {
+  readonly budgets: KeyBudgets;
+  readonly bound: CostBound;
+}
+
+/** The money that an open entry holds. */
+export interface Hold {
+  /** Number of completion tokens of each choice that the held money pays for, 1 or more. */
+  readonly maxTokens: number;
+  readonly heldUsd: string;
+}
+
+/** The reason why nothing was held. Both amounts are US dollars, as decimal strings. */
+export interface BudgetShortage {
+  /** The tighter budget minus the cost of closed entries and the money that open ones hold; may be negative. */
+  readonly restUsd: string;
+  /** The money that the open entries of the key hold. */
+  readonly heldUsd: string;
 }
 
 /** The usage of a running request so far. */
@@ -76,13 +105,25 @@ export interface EntrySelection {
  * `usageLedgerContract` in `@parley/server/testing` tests all of this on any implementation.
  */
 export interface UsageLedger {
-  /** Opens an entry. Rejects when it cannot be written or its id exists already: then the request must not run. */
-  open(record: OpenRecord): Promise<void>;
+  /**
+   * Opens an entry, and holds the maximum cost of its request until the entry is closed or withdrawn: both, or nothing. A
+   * key's closed entries and holds together never pass its budgets, however many servers open entries at the same time. The
+   * month of a monthly budget is that of `startedMs`. Rejects when the entry cannot be written or its id exists already:
+   * then the request must not run.
+   * @param hold undefined for a key without a budget: nothing is held
+   * @returns the shortage if the budgets do not pay for the request; then there is no entry
+   */
+  open(record: OpenRecord, hold?: HoldRequest): Promise<Hold | BudgetShortage | undefined>;
+  /**
+   * Removes an open entry whose request never ran, and releases its hold. An entry that is closed or unknown is skipped, so a
+   * call whose answer was lost can be repeated.
+   */
+  withdraw(id: string): Promise<void>;
   /** Replaces the usage of open entries, of all or of none. Entries that are closed or unknown are skipped. */
   checkpoint(checkpoints: readonly Checkpoint[]): Promise<void>;
   /**
-   * Closes an entry and adds its cost to the amount that its key has spent, both or neither. Only the first call counts: an
-   * entry that is closed or unknown is skipped, so a call whose answer was lost can be repeated.
+   * Closes an entry, adds its cost to the amount that its key has spent, and releases its hold: all or nothing. Only the
+   * first call counts: an entry that is closed or unknown is skipped, so a call whose answer was lost can be repeated.
    */
   close(record: CloseRecord): Promise<void>;
   /**

@@ -1,12 +1,10 @@
 import type { ServerResponse } from "node:http";
-import type { Caller } from "../keys/caller.ts";
-import type { Limits } from "./limits.ts";
+import type { LimitStates } from "./limit-store.ts";
 
 const kinds = ["requests", "tokens"] as const;
 
 /** Sets the six headers that tell a caller the current state of its limits. */
-export async function setLimitHeaders(response: ServerResponse, limits: Limits, caller: Caller): Promise<void> {
-  const states = await limits.states(caller);
+export function setLimitHeaders(response: ServerResponse, states: LimitStates): void {
   for (const kind of kinds) {
     const { limit, remaining, resetMs } = states[kind];
     response.setHeader(`x-ratelimit-limit-${kind}`, limit);

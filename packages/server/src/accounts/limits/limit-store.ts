@@ -45,6 +45,8 @@ export interface LimitRefusal {
 export interface LimitLease extends Lease<number> {
   /** Maximum number of tokens that can ever be taken: the tighter of the key's own limit and that over all keys. */
   readonly tokenLimit: number;
+  /** Returns the state of each limit at the last answer of `take` or `takeTokens`, or later. Asks no other process. */
+  states(): LimitStates;
   /**
    * Takes all of these tokens, or nothing. May be called once.
    * @returns the limit that is exceeded, if nothing was taken

@@ -21,8 +21,10 @@ function open(broken?: string) {
     commit: ({ costUsd }: FinalUsage) => end(name, `commits ${costUsd}`),
     rollback: () => end(name, "rolls back"),
   });
+  const full = { limit: 100, remaining: 100, resetMs: 0 };
   const limits = {
     tokenLimit: 100,
+    states: () => ({ requests: full, tokens: full }),
     takeTokens: async () => undefined,
     commit: async (tokens: number) => end("limits", `commit ${tokens}`),
     rollback: async () => end("limits", "roll back"),

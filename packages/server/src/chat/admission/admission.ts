@@ -34,6 +34,9 @@ export class Admission implements AsyncDisposable {
     return this.#limits.tokenLimit;
   }
 
+  /** Returns the states of the limits as of the last unit taken. */
+  limitStates: LimitLease["states"] = () => this.#limits.states();
+
   /** Takes tokens of the minute. May be called once. @returns the limit that is exceeded, if nothing was taken */
   takeTokens: LimitLease["takeTokens"] = (tokens) => this.#limits.takeTokens(tokens);
 

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../../accounts/keys/caller.ts";
 import contract from "@parley/contract/contract.json" with { type: "json" };
-import type { Budgets } from "../../accounts/money/budgets.ts";
+import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
+import { assertUnspent } from "../../accounts/money/budgets.ts";
 import { Admission } from "./admission.ts";
 import type { BodyBytes } from "./body-bytes.ts";
 import type { Limits } from "../../accounts/limits/limits.ts";
@@ -11,9 +12,10 @@ const maxBodyBytes = contract["x-limits"].maxBodyBytes.value;
 export interface HeadAdmissionDeps {
   /** @throws {ApiError} 503 `service_unavailable` when the server accepts no new requests */
   readonly assertOpen: () => void;
-  readonly budgets: Pick<Budgets, "assertUnspent">;
+  readonly ledger: Pick<UsageLedger, "spentUsd">;
   readonly limits: Limits;
   readonly bodyBytes: BodyBytes;
+  readonly nowMs: () => number;
 }
 
 /**
@@ -22,12 +24,12 @@ export interface HeadAdmissionDeps {
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
 export async function admitHead(
-  { assertOpen, budgets, limits, bodyBytes }: HeadAdmissionDeps,
+  { assertOpen, ledger, limits, bodyBytes, nowMs }: HeadAdmissionDeps,
   headers: IncomingHttpHeaders,
   caller: Caller,
 ): Promise<Admission> {
   assertOpen();
-  await budgets.assertUnspent(caller);
+  await assertUnspent(caller, ledger, nowMs());
   const taken = await limits.take(caller);
   try {
     return new Admission(taken, bodyBytes.take(caller.keyId, declaredBytes(headers)));

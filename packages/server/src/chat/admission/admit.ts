@@ -1,6 +1,6 @@
 import type { Caller } from "../../accounts/keys/caller.ts";
 import type { ServedModel } from "../../models/served-model.ts";
-import type { Budgets } from "../../accounts/money/budgets.ts";
+import { budgetsOf, costBoundOf } from "../../accounts/money/budgets.ts";
 import type { LedgerRecorder } from "../../accounts/ledger/ledger-recorder.ts";
 import type { FinalUsage, OpenRecord } from "../../accounts/ledger/usage-ledger.ts";
 import type { RequestRecord } from "../../observe/request-record.ts";
@@ -31,15 +31,13 @@ export interface AdmissionRequest {
 
 export interface AdmissionDeps extends HeadAdmissionDeps {
   readonly recorder: LedgerRecorder;
-  readonly budgets: Budgets;
   /** Maximum number of completion tokens that a running choice reserves from the limit of tokens per minute. */
   readonly reservedTokens: number;
-  readonly nowMs: () => number;
 }
 
 /**
- * The second gate, after the prompt is counted. Extends the admission by tokens of the minute, money, slots and a ledger
- * entry, in this order.
+ * The second gate, after the prompt is counted. Extends the admission by tokens of the minute, a ledger entry that holds the
+ * maximum cost, and slots, in this order.
  * @returns the meter of the request; its disposal ends the admission
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
@@ -50,10 +48,10 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   const reservedTokens = promptTokens + completionTokens;
   const refusal = await admission.takeTokens(reservedTokens);
   if (refusal) throw exceeded(refusal, reservedTokens);
-  const { promise: recorded, resolve: onRecorded } = Promise.withResolvers<void>();
   const { pricing } = model;
-  const use = { pricing, promptTokens, n: choices, maxTokens, isMaximumNamed };
-  const money = admission.add(await deps.budgets.hold(caller, use, recorded));
+  const bound = costBoundOf({ pricing, promptTokens, n: choices, maxTokens, isMaximumNamed });
+  const row = openRecord(request, deps.nowMs());
+  const entry = admission.add(await deps.recorder.open({ row, bound, budgets: budgetsOf(caller) }));
   admission.freeBody();
   const { keyId, weight } = caller;
   const askedMs = performance.now();
@@ -65,8 +63,8 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
     return admission.commit(final);
   };
   const { onFirst } = request;
-  const meter = new Meter({ promptTokens, maxTokens: money.maxTokens, pricing, slots, onFirst, onEnd });
-  admission.add(await deps.recorder.open(openRecord(request, deps.nowMs()), meter, onRecorded));
+  const meter = new Meter({ promptTokens, maxTokens: entry.maxTokens, pricing, slots, onFirst, onEnd });
+  entry.follow(meter);
   return meter;
 }
 

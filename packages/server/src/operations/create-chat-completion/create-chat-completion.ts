@@ -1,5 +1,5 @@
 import { compileGrammars } from "@parley/inference";
-import type { EngineUsage } from "@parley/inference";
+import type { EngineUsage, PreparedPrompt } from "@parley/inference";
 import type { Exchange } from "../../http/exchange.ts";
 import { formatIgnored } from "../../chat/body/ignored-fields.ts";
 import { namedMaximum, toEngineRequest } from "../../chat/to-engine-request.ts";
@@ -11,8 +11,8 @@ import { nameInAnswer, pickModel, readyMetadata } from "../../models/pick-engine
 import type { ServedModels } from "../../models/pick-engine.ts";
 import { admit } from "../../chat/admission/admit.ts";
 import type { AdmissionDeps } from "../../chat/admission/admit.ts";
+import type { Meter } from "../../chat/admission/meter.ts";
 import { setLimitHeaders } from "../../accounts/limits/limit-headers.ts";
-import type { Limits } from "../../accounts/limits/limits.ts";
 import { priceOf } from "../../accounts/money/price.ts";
 import { ChunkText } from "../../chat/relay/chunk-text.ts";
 import { collect } from "../../chat/relay/collect.ts";
@@ -31,7 +31,6 @@ import type { BodyCall, Operation } from "../call.ts";
 export interface ChatDeps {
   readonly models: ServedModels;
   readonly admission: AdmissionDeps;
-  readonly limits: Limits;
   /** Counts the memory of answers that are not streamed. */
   readonly gatheredBytes: GatheredBytes;
   readonly timings: StreamTimings;
@@ -98,41 +97,60 @@ async function answer(deps: ChatDeps, asking: Asking, translated: Translated): P
 }
 
 /** @returns the answer, unless it was streamed */
-async function run(
-  { admission: gates, limits, gatheredBytes, timings, onBroken, nowMs, elapsedMs }: ChatDeps,
-  { exchange, caller, admission }: Asking,
-  translated: Translated,
-): Promise<CollectedAnswer | undefined> {
-  const { id: requestId, signal, record, res } = exchange;
-  const { model, n, maximum, isStream, hasLogprobs } = translated;
+async function run(deps: ChatDeps, asking: Asking, translated: Translated): Promise<CollectedAnswer | undefined> {
+  const { exchange, caller, admission } = asking;
+  const { signal, record, res } = exchange;
+  const { model, n, maximum, isStream } = translated;
   const { prompt, maxTokens } = await fitContext(model, translated.preparing, translated.askedTokens);
   const isLowered = maximum !== undefined && maximum.tokens > maxTokens;
   if (isLowered) res.setHeader("x-ignored-params", formatIgnored(ignoredWhenLowered(translated, maximum, maxTokens)));
   // One that is lowered means the same as none.
   const isMaximumNamed = maximum !== undefined && !isLowered;
   const size = { isStream, n, promptTokens: prompt.tokens, maxTokens, isMaximumNamed };
-  const onFirst = (): void => void (record.firstEventMs = elapsedMs() - record.startedAtMs);
+  const onFirst = (): void => void (record.firstEventMs = deps.elapsedMs() - record.startedAtMs);
   const asked = { record, caller, admission, model, onFirst, ...size };
   Object.assign(record, { model: model.id, isStream });
-  await using meter = await admit(asked, gates, signal);
-  await setLimitHeaders(res, limits, caller);
+  await using meter = await admit(asked, deps.admission, signal);
+  try {
+    // Awaited here, because leaving the block ends the admission.
+    return await relay(deps, asking, translated, { prompt, meter });
+  } catch (error) {
+    meter.fail(error);
+    throw error;
+  }
+}
 
+/** An admitted request, which may generate. */
+interface Admitted {
+  readonly prompt: PreparedPrompt;
+  readonly meter: Meter;
+}
+
+/** Streams the answer, or returns it. */
+async function relay(
+  { gatheredBytes, timings, onBroken, nowMs }: ChatDeps,
+  { exchange, caller, admission }: Asking,
+  translated: Translated,
+  { prompt, meter }: Admitted,
+): Promise<CollectedAnswer | undefined> {
+  const { model, n, isStream, hasLogprobs, includesUsage } = translated;
+  const { id: requestId, signal, res } = exchange;
+  setLimitHeaders(res, admission.limitStates());
   const grammars = compileGrammars(translated.constrained, translated.schemas);
   const chunks = new ChunkMaker(n, hasLogprobs);
   const relayed = { meter, chunks, isCollected: !isStream, explain: toApiError };
   const batches = relayAnswer(prompt.stream({ maxTokens: meter.maxTokens, grammars }), relayed);
   const head = newHead(translated.modelName, translated.fingerprint, nowMs());
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
-  // Awaited here, because leaving the block ends the admission.
   if (!isStream) {
     const held = gatheredBytes.open(caller.keyId, (reason) => exchange.end(reason));
-    return await collectFor(exchange, batches, { ...form, hasLogprobs, held }, (error) => meter.fail(error));
+    return collectFor(exchange, batches, { ...form, hasLogprobs, held });
   }
   const noteBroken = (error: unknown): void => {
     meter.fail(error);
     onBroken(exchange, error);
   };
-  const text = new ChunkText({ ...form, includesUsage: translated.includesUsage });
+  const text = new ChunkText({ ...form, includesUsage });
   await writeEvents(res, batches, { text, timings, requestId, signal, onBroken: noteBroken });
   return undefined;
 }
@@ -142,7 +160,6 @@ async function collectFor(
   exchange: Exchange,
   batches: AsyncIterable<AnswerBatch>,
   options: CollectOptions,
-  onFailed: (error: unknown) => void,
 ): Promise<CollectedAnswer> {
   exchange.onClose(() => options.held.release());
   try {
@@ -150,7 +167,6 @@ async function collectFor(
     return await collect(batches, options);
   } catch (error) {
     options.held.release();
-    onFailed(error);
     throw error;
   }
 }

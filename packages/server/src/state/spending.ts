@@ -1,0 +1,107 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { Big } from "big.js";
+import type { KeyBudgets } from "../accounts/ledger/usage-ledger.ts";
+
+/** The money of a key in US dollars: spent ever, held by its open entries, and spent by month. */
+interface Account {
+  spent: Big;
+  held: Big;
+  readonly months: Map<string, Big>;
+  isChanged: boolean;
+}
+
+/**
+ * The money of all keys in SQLite, in total and by month. A transaction reads the row of a key once and writes it once,
+ * however many of the key's entries it changes. The sums are computed here, because SQLite has no decimals.
+ */
+export class Spending {
+  readonly #readKey: StatementSync;
+  readonly #writeKey: StatementSync;
+  readonly #readMonth: StatementSync;
+  readonly #writeMonth: StatementSync;
+  /** The accounts that the running transaction has read. */
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(database: DatabaseSync) {
+    this.#readKey = database.prepare("SELECT cost_usd, held_usd FROM spending WHERE key_id = ?");
+    this.#writeKey = database.prepare(
+      `INSERT INTO spending (key_id, cost_usd, held_usd) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET cost_usd = excluded.cost_usd, held_usd = excluded.held_usd`,
+    );
+    this.#readMonth = database.prepare("SELECT cost_usd FROM monthly_spending WHERE key_id = ? AND month = ?");
+    this.#writeMonth = database.prepare(
+      `INSERT INTO monthly_spending (key_id, month, cost_usd) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET cost_usd = excluded.cost_usd`,
+    );
+  }
+
+  /** Returns the committed cost of a key in US dollars, ever or in a month such as `2026-11`. */
+  spentUsd(keyId: string, month?: string): string {
+    const row = month === undefined ? this.#readKey.get(keyId) : this.#readMonth.get(keyId, month);
+    return textOf(row, "cost_usd");
+  }
+
+  /** Returns the tighter rest of the budgets and the money that the key holds, as the running transaction has them. */
+  restOf(keyId: string, { budgetUsd, monthlyBudgetUsd }: KeyBudgets, month: string): { rest: Big; held: Big } {
+    const account = this.#accountOf(keyId);
+    const rests = [
+      ...(budgetUsd === undefined ? [] : [new Big(budgetUsd).minus(account.spent)]),
+      ...(monthlyBudgetUsd === undefined
+        ? []
+        : [new Big(monthlyBudgetUsd).minus(this.#spentIn(account, keyId, month))]),
+    ];
+    return { rest: rests.reduce((a, b) => (a.lt(b) ? a : b)).minus(account.held), held: account.held };
+  }
+
+  /** Holds an amount for a key; a negative one is released. */
+  hold(keyId: string, amount: Big): void {
+    const account = this.#accountOf(keyId);
+    account.held = account.held.plus(amount);
+    account.isChanged = true;
+  }
+
+  /** Adds a cost to the amounts that a key has spent, ever and in a month. */
+  spend(keyId: string, month: string, costUsd: string): void {
+    const account = this.#accountOf(keyId);
+    account.spent = account.spent.plus(costUsd);
+    account.isChanged = true;
+    account.months.set(month, this.#spentIn(account, keyId, month).plus(costUsd));
+  }
+
+  /** Writes the accounts. Must be called inside the transaction, after its last change. */
+  write(): void {
+    for (const [keyId, { spent, held, months, isChanged }] of this.#accounts) {
+      if (!isChanged) continue;
+      this.#writeKey.run(keyId, spent.toFixed(), held.toFixed());
+      for (const [month, ofMonth] of months) this.#writeMonth.run(keyId, month, ofMonth.toFixed());
+    }
+  }
+
+  /** Must be called after each transaction, even if it was rolled back. */
+  forget(): void {
+    this.#accounts.clear();
+  }
+
+  #accountOf(keyId: string): Account {
+    const known = this.#accounts.get(keyId);
+    if (known) return known;
+    const row = this.#readKey.get(keyId);
+    const account = {
+      spent: new Big(textOf(row, "cost_usd")),
+      held: new Big(textOf(row, "held_usd")),
+      months: new Map<string, Big>(),
+      isChanged: false,
+    };
+    this.#accounts.set(keyId, account);
+    return account;
+  }
+
+  #spentIn({ months }: Account, keyId: string, month: string): Big {
+    return months.get(month) ?? new Big(this.spentUsd(keyId, month));
+  }
+}
+
+function textOf(row: Record<string, unknown> | undefined, column: string): string {
+  const text = row?.[column];
+  return typeof text === "string" ? text : "0";
+}
