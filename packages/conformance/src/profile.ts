@@ -37,6 +37,10 @@ export interface RunProfile extends ConformanceProfile {
   /** The profile that decides by which part of a clause a service is judged: `parley` by all of it, every other one by the part
    * that every OpenAI-compatible server owes. Absent: `parley`. */
   readonly base?: ProfileName;
+  /** Levels that nobody claimed. Their clauses are judged unless the service refuses the request that probes the level. */
+  readonly presumed?: readonly Level[];
+  /** True if a MUST that could not be judged makes the exit code 3. */
+  readonly requiresAll?: boolean;
   /** The ids of the clauses to judge. Absent: every clause of the contract. */
   readonly clauses?: readonly string[];
   /** Scheme, host and port. */

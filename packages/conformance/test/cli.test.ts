@@ -83,9 +83,22 @@ describe("run", () => {
     expect(all.filter((one) => one.includes(key))).toEqual([]);
   });
 
-  test("exits with 3 if nothing failed and a required clause could not be tested", async () => {
-    const { code } = await runOf(good, "--level", "limits");
+  test("exits with 0 if all that could be judged is kept, lists the rest, and with --require-all exits with 3", async () => {
+    const { code, text } = await runOf(good, "--level", "limits");
+    expect(code).toBe(0);
+    expect(text).toContain("UNTESTABLE LIM-07");
+    expect((await runOf(good, "--level", "limits", "--require-all")).code).toBe(3);
+  });
+
+  test("exits with 3 and never says usable if the bound on the cost ends it early", async () => {
+    const { code, text } = await runOf(good, "--max-cost", "0.000001");
     expect(code).toBe(3);
+    expect(text).toContain("For mainstream SDKs: inconclusive");
+  });
+
+  test("exits with 3 if nothing was judged", async () => {
+    expect((await runOf(good, "--only", "LIM-07", "--level", "limits")).code).toBe(3);
+    expect((await runOf(good, "--only", "TOOL")).code).toBe(3);
   });
 
   test("exits with 2 for wrong usage and for an unreachable service", async () => {

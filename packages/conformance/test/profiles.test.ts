@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { judge, runProfileOf } from "../mutants/judge.ts";
+import type { Subject } from "../mutants/judge.ts";
+import { ordinaryServer } from "../mutants/ordinary-server.ts";
 import { startSubject } from "../mutants/subject.ts";
 import { checks } from "../src/clauses/test-groups.ts";
-import { clauseOf, clauses } from "../src/contract/contract.ts";
-import { assess } from "../src/run/assess.ts";
+import { clauseOf, clauses, levels } from "../src/contract/contract.ts";
+import type { Level } from "../src/contract/contract.ts";
+import type { RunProfile } from "../src/profile.ts";
+import { assess, exitCodeOf } from "../src/run/assess.ts";
 import { collectEvidence } from "../src/run/collect-evidence.ts";
 import { checksFor } from "../src/run/plan.ts";
 import { profileNames, selectClauses, selectors } from "../src/contract/select-clauses.ts";
@@ -68,6 +72,42 @@ test("the profile openai judges only the part of a clause that every server owes
   };
   expect(await verdictsFor("parley")).toEqual(["FAIL", "FAIL", "FAIL"]);
   expect(await verdictsFor("openai")).toEqual(["PASS", "PASS", "PASS"]);
+});
+
+describe("the profile openai", () => {
+  test("finds no fault in an ordinary server, whose clauses are all judged but for those that need more", async () => {
+    await using server = await startSubject(ordinaryServer);
+    const profile = openaiProfileOf(server);
+    const assessment = assess(await collectEvidence({ profile, ...bounds(server) }), profile);
+    const broken = assessment.verdicts.filter(({ state }) => !["PASS", "UNTESTABLE", "NOT_APPLICABLE"].includes(state));
+    expect(broken.map(({ clause, note }) => `${clause.id} ${note}`)).toEqual([]);
+    expect(exitCodeOf(assessment)).toBe(0);
+    expect(assessment.verdicts.filter(({ state }) => state === "PASS").length).toBeGreaterThan(20);
+  });
+
+  test("leaves a level out that the service refuses, unless it is claimed", async () => {
+    await using server = await startSubject({
+      ...ordinaryServer,
+      violation: (found, body) =>
+        body["tools"] === undefined ? found : { status: 400, code: "x", param: null, message: "no tools here" },
+    });
+    const profile = openaiProfileOf(server);
+    const statesWith = async (presumed: readonly Level[]): Promise<Record<string, string>> => {
+      const own = { ...profile, presumed, clauses: ["TOOL-03"] };
+      const { verdicts } = assess(await collectEvidence({ profile: own, ...bounds(server) }), own);
+      return Object.fromEntries(verdicts.map(({ clause, state }) => [clause.id, state]));
+    };
+    expect(await statesWith(["tools"])).toEqual({ "TOOL-03": "UNTESTABLE" });
+    expect(await statesWith([])).toEqual({ "TOOL-03": "FAIL" });
+  });
+});
+
+const bounds = ({ secrets }: Subject) => ({ secrets, deadlineMs: 20_000, budgetMs: 60_000 });
+const openaiProfileOf = (server: Subject): RunProfile => ({
+  ...runProfileOf({ server, levels }),
+  base: "openai",
+  presumed: levels,
+  clauses: marked,
 });
 
 test("an unknown id is shown to get 404 only if a listed id is found", async () => {

@@ -21,6 +21,7 @@ export interface ProfileFlags {
   readonly skip?: readonly string[];
   readonly header: readonly string[];
   readonly probe?: boolean;
+  readonly requireAll?: boolean;
   readonly exhaustive?: boolean;
   readonly seed: number;
 }
@@ -77,6 +78,7 @@ export const addProfileFlags = (command: Command): Command =>
       [],
     )
     .option("--probe", "probe each level that is not claimed with a request or two (default: unless --level is given)")
+    .option("--require-all", "exit with 3 if a MUST could not be judged")
     .option("--exhaustive", "send every case of every clause, rather than one or a few of each")
     .option("--seed <n>", "chooses the cases of a run that is not exhaustive", readWhole, 0);
 
@@ -95,12 +97,14 @@ export function readProfile(flags: ProfileFlags): {
   const headers = flags.header.map((text, index) => readHeader(text, index));
   const { secrets, roles } = readKeys(flags.apiKeyEnv, declared);
   for (const { placeholder, value } of headers) if (placeholder !== undefined) secrets.set(placeholder, value);
-  const chosen = flags.level.length > 0 ? flags.level : (declared.levels ?? (["core", "stream"] as const));
+  const usual: readonly Level[] = base === "parley" ? ["core", "stream"] : levels;
+  const claimed = flags.level.length > 0 ? flags.level : declared.levels;
   const profile: RunProfile = {
     ...declared,
     ...(flags.model !== undefined && { model: flags.model }),
     ...(flags.modelIs && { capabilities: flags.modelIs }),
-    levels: chosen,
+    levels: claimed ?? usual,
+    ...(base !== "parley" && !claimed && { presumed: usual }),
     base,
     ...(selected && { clauses: selected }),
     origin: url.origin,
@@ -110,6 +114,7 @@ export function readProfile(flags: ProfileFlags): {
       ({ name, placeholder, value }) => [name, placeholder === undefined ? value : `{${placeholder}}`] as const,
     ),
     isProbing: flags.probe ?? flags.level.length === 0,
+    requiresAll: flags.requireAll === true,
     isExhaustive: flags.exhaustive === true,
     seed: flags.seed,
   };

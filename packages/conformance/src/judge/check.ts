@@ -46,12 +46,13 @@ export interface Check {
   readonly common?: (context: Context) => string;
 }
 
-export const checkOf = (clause: string, how: string, uses: readonly string[], judge: Check["judge"]): Check => ({
-  clause,
-  how,
-  uses,
-  judge,
-});
+export const checkOf = (
+  clause: string,
+  how: string,
+  uses: readonly string[],
+  judge: Check["judge"],
+  common?: Check["common"],
+): Check => ({ clause, how, uses, judge, ...(common && { common }) });
 
 /** A clause that cannot be judged from outside, and why. */
 export interface Unchecked {

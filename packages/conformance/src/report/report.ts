@@ -90,7 +90,7 @@ export function buildReport(
   shell: Shell,
 ): Report {
   const { verdicts } = assessment;
-  const exitCode = exitCodeOf(assessment);
+  const exitCode = exitCodeOf(assessment, profile.requiresAll);
   const isInterrupted = Object.values(evidence.unsent).includes(interrupted);
   return {
     suite: { name: "@parley/conformance", version: suiteVersion },
@@ -99,7 +99,7 @@ export function buildReport(
     run: factsOf(assessment, evidence, profile, durationMs),
     verdict: exitCode === 1 ? "not conformant" : exitCode === 0 && !isInterrupted ? "conformant" : "inconclusive",
     exitCode,
-    interop: interopOf(verdicts),
+    interop: interopOf(assessment),
     counts: countStates(verdicts),
     levels: Object.fromEntries(levels.map((level) => [level, summarize(level, assessment, profile)])) as Record<
       Level,
@@ -140,10 +140,11 @@ const sampledOf = (cases: readonly Cases[]): RunFacts["sampled"] => ({
   of: sumOf(cases.map((one) => one.of)),
 });
 
-const interopOf = (verdicts: readonly Verdict[]): Report["interop"] => {
+/** "usable" is never said over a clause that was not judged. */
+const interopOf = ({ verdicts, stopped }: Assessment): Report["interop"] => {
   const found = new Set(verdicts.flatMap(({ interop }) => interop ?? []));
   if (found.has("FAIL")) return "not usable";
-  return found.has("PASS") && !found.has("UNTESTABLE") ? "usable" : "inconclusive";
+  return found.has("PASS") && !found.has("UNTESTABLE") && stopped === undefined ? "usable" : "inconclusive";
 };
 
 function countStates(verdicts: readonly Verdict[]): Report["counts"] {

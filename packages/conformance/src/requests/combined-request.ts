@@ -38,7 +38,7 @@ export function combinedSteps({ name, base = {}, together, parts }: CombinedRequ
     name,
     needs: ["models"],
     isValid: true,
-    requests: (context) => [combine(context, base, parts, together?.(context))],
+    requests: (context) => [combine(context, base, judged(parts, context), together?.(context))],
   };
   const apart = parts.map((part): Step => ({
     name: apartName(name, part),
@@ -50,6 +50,12 @@ export function combinedSteps({ name, base = {}, together, parts }: CombinedRequ
     },
   }));
   return [whole, ...apart];
+}
+
+/** The parts of clauses that the run judges; all of them if it judges none, because then another clause uses the request. */
+function judged(parts: readonly Part[], { profile: { clauses } }: Context): readonly Part[] {
+  const own = parts.filter(({ clause }) => clauses?.includes(clause) ?? true);
+  return own.length > 0 ? own : parts;
 }
 
 const apartName = (name: string, part: Part): string => `${name}, only ${part.clause}`;

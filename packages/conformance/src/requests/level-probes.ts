@@ -44,6 +44,11 @@ export const probeSteps: readonly Step[] = [
     requests: (context) => [chat(context, { response_format: format, max_completion_tokens: 24 })],
   },
   {
+    name: "probe of logprobs",
+    needs: ["models"],
+    requests: (context) => [chat(context, { logprobs: true, top_logprobs: 2, max_completion_tokens: 4 })],
+  },
+  {
     name: "probe of ops",
     needs: ["models"],
     how: "side by side",
@@ -53,6 +58,28 @@ export const probeSteps: readonly Step[] = [
       ),
   },
 ];
+
+/** Steps that ask for nothing but a level. A service that refuses one does not offer the level. */
+const gates: Partial<Readonly<Record<Level, string>>> = {
+  tools: "probe of tools",
+  structured: "probe of structured",
+  logprobs: "probe of logprobs",
+};
+
+/** The steps that show which of the levels are offered. */
+export const gatesOf = (presumed: readonly Level[] = []): string[] => presumed.flatMap((level) => gates[level] ?? []);
+
+/** Returns why the clauses of a level that nobody claimed are not judged: the service refused to offer it. */
+export function refusalOf(level: Level, context: Context): string | undefined {
+  const gate = gates[level];
+  if (gate === undefined || !(context.profile.presumed?.includes(level) ?? false) || !context.wasSent(gate))
+    return undefined;
+  const { status = 0, summary } = context.answer(gate);
+  const isRefused = (status >= 400 && status < 500) || status === 501;
+  return isRefused
+    ? `the service does not offer ${level}: ${summary}; --level ${level} judges it nevertheless`
+    : undefined;
+}
 
 const six = ["limit", "remaining", "reset"].flatMap((what) =>
   ["requests", "tokens"].map((of) => `x-ratelimit-${what}-${of}`),

@@ -1,5 +1,5 @@
 import { unchecked } from "../clauses/test-groups.ts";
-import { probes } from "../requests/level-probes.ts";
+import { probes, refusalOf } from "../requests/level-probes.ts";
 import { levels } from "../contract/contract.ts";
 import type { Clause, Level } from "../contract/contract.ts";
 import { causesOf } from "../judge/causes.ts";
@@ -36,7 +36,8 @@ export function assess(
   );
   const answers = new Map(context.all.map((answer) => [answer.name, answer]));
   const causes = causesOf(failures, (exchange) => answers.get(exchange));
-  return { verdicts, causes, probed, unchecked, faults: evidence.faults };
+  const { faults, stopped } = evidence;
+  return { verdicts, causes, probed, unchecked, faults, ...(stopped !== undefined && { stopped }) };
 }
 
 function probe(level: Level, context: Context): Probed {
@@ -66,7 +67,8 @@ export function contextOf(evidence: Evidence, profile: RunProfile): Context {
 function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStrict: boolean): Verdict {
   const reason = whyNot(clause, context.profile);
   if (reason !== undefined) return { clause, state: "NOT_APPLICABLE", note: reason };
-  const missing = whatIsMissing(clause, context.profile) ?? notGreedy(clause, context);
+  const missing =
+    whatIsMissing(clause, context.profile) ?? refusalOf(clause.level, context) ?? notGreedy(clause, context);
   if (missing !== undefined) return { clause, state: "UNTESTABLE", note: missing };
   const isCommon = isCommonOnly(clause, context.profile);
   const own = checksOf(clause, isCommon);
@@ -149,12 +151,15 @@ function toVerdict(clause: Clause, finding: Finding, isStrict: boolean): Verdict
 const interopState = ({ kind }: Finding): "PASS" | "FAIL" | "UNTESTABLE" =>
   kind === "kept" ? "PASS" : kind === "broken" ? "FAIL" : "UNTESTABLE";
 
-/** 0: every required clause was judged and is kept. 1: a clause failed. 3: a required clause could not be judged. */
-export function exitCodeOf({ verdicts }: Assessment): 0 | 1 | 3 {
+/**
+ * 0: every clause that could be judged is kept. 1: a clause failed. 3: nothing was judged, or the run ended early, or a MUST
+ * could not be judged and `requiresAll`. 4: a check of the suite made a mistake.
+ */
+export function exitCodeOf({ verdicts, stopped }: Assessment, requiresAll = false): 0 | 1 | 3 | 4 {
   const has = (...states: readonly State[]): boolean => verdicts.some(({ state }) => states.includes(state));
   if (has("FAIL", "XPASS")) return 1;
-  const isOpen = verdicts.some(
-    ({ state, clause }) => state === "ERROR" || (state === "UNTESTABLE" && clause.keyword === "MUST"),
-  );
-  return isOpen || !has("PASS", "WARN", "XFAIL") ? 3 : 0;
+  if (has("ERROR")) return 4;
+  const isOpen = verdicts.some(({ state, clause }) => state === "UNTESTABLE" && clause.keyword === "MUST");
+  const isShort = isOpen && (requiresAll || stopped !== undefined);
+  return isShort || !has("PASS", "WARN", "XFAIL") ? 3 : 0;
 }

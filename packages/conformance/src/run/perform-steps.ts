@@ -22,6 +22,8 @@ export interface Evidence {
   readonly records: Readonly<Record<string, unknown>>;
   /** Mistakes in the suite's own requests. */
   readonly faults: readonly string[];
+  /** Present if the run ended before every step was sent: the reason. */
+  readonly stopped?: string;
 }
 
 export interface Collector {
@@ -77,6 +79,7 @@ class Collection {
   readonly #covered = new Map<string, string>();
   readonly #records = new Map<string, unknown>();
   readonly #faults: string[] = [];
+  #stopped: string | undefined;
   #silences = 0;
   #costUsd = 0;
 
@@ -91,6 +94,7 @@ class Collection {
       covered: Object.fromEntries(this.#covered),
       records: Object.fromEntries(this.#records),
       faults: this.#faults,
+      ...(this.#stopped !== undefined && { stopped: this.#stopped }),
     };
   }
 
@@ -126,13 +130,14 @@ class Collection {
     }
   }
 
+  /** Once there is a reason to stop, it stays. */
   #whyStop(): string | undefined {
     const { target, maxCostUsd } = this.#collector;
     const { aborted, reason } = target.signal;
-    if (aborted) return typeof reason === "string" ? reason : "the time budget of the run was spent";
-    if (this.#silences >= mostSilences) return "the server had stopped answering";
-    if (maxCostUsd !== undefined && this.#costUsd >= maxCostUsd) return "the bound on the cost was reached";
-    return undefined;
+    if (aborted) this.#stopped ??= typeof reason === "string" ? reason : "the time budget of the run was spent";
+    if (this.#silences >= mostSilences) this.#stopped ??= "the server had stopped answering";
+    if (maxCostUsd !== undefined && this.#costUsd >= maxCostUsd) this.#stopped ??= "the bound on the cost was reached";
+    return this.#stopped;
   }
 
   get #context(): Context {

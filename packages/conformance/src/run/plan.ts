@@ -1,5 +1,5 @@
 import { requestCatalogue, checks, unchecked } from "../clauses/test-groups.ts";
-import { probes } from "../requests/level-probes.ts";
+import { gatesOf, probes } from "../requests/level-probes.ts";
 import { clauseOf, clauses, levels } from "../contract/contract.ts";
 import type { Capability, Clause } from "../contract/contract.ts";
 import type { Check, Step } from "../judge/check.ts";
@@ -59,7 +59,11 @@ export function stepsFor(wanted: readonly Check[], profile: RunProfile): readonl
   if (profile.capabilities === undefined && wanted.some(({ clause }) => clauseOf.get(clause)?.model === "greedy"))
     add("plain again");
   const asked = profile.isProbing ? levels.filter((level) => !profile.levels.includes(level)) : [];
-  const used = new Set([...wanted.flatMap(({ uses }) => uses), ...asked.flatMap((level) => probes[level].uses)]);
+  const used = new Set([
+    ...wanted.flatMap(({ uses }) => uses),
+    ...asked.flatMap((level) => probes[level].uses),
+    ...gatesOf(profile.presumed),
+  ]);
   for (const name of requestCatalogue.keys()) if (used.has(name)) add(name);
   return [...chosen];
 }

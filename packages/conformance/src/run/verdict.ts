@@ -35,4 +35,6 @@ export interface Assessment {
   readonly unchecked: readonly Unchecked[];
   /** Mistakes in the suite's own requests. */
   readonly faults: readonly string[];
+  /** Present if the run ended before every step was sent: the reason. */
+  readonly stopped?: string;
 }

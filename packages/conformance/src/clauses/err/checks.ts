@@ -27,6 +27,16 @@ const failures = (context: Context): readonly Answer[] => {
   return failed.length > 2 ? failed : cannot("no request was refused");
 };
 
+/** The failures of the requests that SDKs send, without those that no SDK causes, such as an unknown path. */
+const failuresOfCalls = (context: Context): readonly Answer[] =>
+  failures(context).filter(({ status, exchange: { request } }) => {
+    const [path = ""] = request.target.split("?");
+    const isCall =
+      (request.method === "POST" && path === `${context.profile.basePath}/chat/completions`) ||
+      (request.method === "GET" && path.startsWith(`${context.profile.basePath}/models`));
+    return isCall && request.raw === undefined && ![405, 413, 415, 417].includes(status ?? 0);
+  });
+
 const errorOf = (answer: Answer): unknown => valueAt(answer.json, "/error");
 
 const checkFailures = (
@@ -34,15 +44,16 @@ const checkFailures = (
   how: string,
   faultOf: (answer: Answer) => string | undefined,
   expected = "an error as the contract defines it",
+  isForSdks = false,
 ): Check => {
-  const judge = (context: Context): string => {
-    for (const answer of failures(context)) {
+  const judgeOf = (failuresIn: typeof failures) => (context: Context) => {
+    for (const answer of failuresIn(context)) {
       const fault = faultOf(answer);
       must(fault === undefined, answer, expected, fault ?? "");
     }
-    return `${failures(context).length} errors`;
+    return `${failuresIn(context).length} errors`;
   };
-  return { clause, how, uses, judge };
+  return { clause, how, uses, judge: judgeOf(failures), ...(isForSdks && { common: judgeOf(failuresOfCalls) }) };
 };
 
 const hasParam = (answer: Answer): boolean => typeof valueAt(errorOf(answer), "/param") === "string";
@@ -86,9 +97,9 @@ const checks: readonly Check[] = [
     uses,
     judge: (context) => `${failures(context).length} errors`,
     common: (context) => {
-      for (const answer of failures(context))
+      for (const answer of failuresOfCalls(context))
         must(textAt(errorOf(answer), "/message") !== undefined, answer, "error.message", answer.summary);
-      return `${failures(context).length} errors`;
+      return `${failuresOfCalls(context).length} errors`;
     },
   },
   checkFailures("ERR-02", "Reads the four members of every error.", (answer) => {
@@ -104,8 +115,12 @@ const checks: readonly Check[] = [
     const [id, header] = [valueAt(answer.json, "/request_id"), answer.header("x-request-id")];
     return typeof id === "string" && id === header ? undefined : `${show(id)}, header ${show(header)}`;
   }),
-  checkFailures("ERR-04", "Reads the media type of every failure.", (answer) =>
-    answer.mediaType === "application/json" ? undefined : answer.mediaType || "none",
+  checkFailures(
+    "ERR-04",
+    "Reads the media type of every failure.",
+    (answer) => (answer.mediaType === "application/json" ? undefined : answer.mediaType || "none"),
+    "application/json",
+    true,
   ),
   checkFailures("ERR-05", "Looks status and type of every error up by its code.", (answer) => {
     const error = errorOf(answer);

@@ -57,14 +57,27 @@ const checks: readonly Check[] = [
     ["beyond the concurrency"],
     (context) => mustLimit(context.answers("beyond the concurrency"), "concurrency"),
   ),
-  checkOf("LIM-10", "Reads Retry-After and retry-after-ms of every 429.", waiting, (context) => {
-    for (const answer of limited(context)) {
-      const [seconds, ms] = [answer.header("retry-after") ?? "", answer.header("retry-after-ms") ?? ""];
-      must(/^[1-9]\d*$/.test(seconds), answer, "Retry-After in whole seconds, at least 1", show(seconds));
-      must(/^\d+$/.test(ms), answer, "retry-after-ms", show(ms));
-    }
-    return `${limited(context).length} answers`;
-  }),
+  checkOf(
+    "LIM-10",
+    "Reads Retry-After and retry-after-ms of every 429.",
+    waiting,
+    (context) => {
+      for (const answer of limited(context)) {
+        const [seconds, ms] = [answer.header("retry-after") ?? "", answer.header("retry-after-ms") ?? ""];
+        must(/^[1-9]\d*$/.test(seconds), answer, "Retry-After in whole seconds, at least 1", show(seconds));
+        must(/^\d+$/.test(ms), answer, "retry-after-ms", show(ms));
+      }
+      return `${limited(context).length} answers`;
+    },
+    (context) => {
+      for (const answer of limited(context)) {
+        const seconds = answer.header("retry-after") ?? "";
+        const isTime = /^\d+(\.\d+)?$/.test(seconds) || !Number.isNaN(Date.parse(seconds));
+        must(isTime, answer, "Retry-After in seconds or as a date", show(seconds));
+      }
+      return `${limited(context).length} answers`;
+    },
+  ),
   checkOf("LIM-11", "Compares both waits of every 429.", waiting, (context) => {
     for (const answer of limited(context)) {
       const [seconds, ms] = [Number(answer.header("retry-after")), Number(answer.header("retry-after-ms"))];

@@ -1,9 +1,11 @@
 import { limit } from "../../contract/contract.ts";
 import type { Check } from "../../judge/check.ts";
+import type { Context } from "../../judge/context.ts";
 import { must, show } from "../../judge/finding.ts";
 import { ignoredNamesOf, mustNameIgnored } from "../../judge/ignored-params.ts";
 import { finishOf } from "../../judge/read.ts";
 import { combinedChecks } from "../../requests/combined-request.ts";
+import type { Members } from "../../requests/chat-request.ts";
 import type { Part } from "../../requests/combined-request.ts";
 import { maxCompletionTokensOf } from "../../requests/listed-model.ts";
 import { manyUnknownMembers } from "../../requests/unknown-members.ts";
@@ -14,25 +16,35 @@ import type { Answer } from "../../wire/answer.ts";
 const longName = `long_${"x".repeat(200)}`;
 const accepted = ["store", "service_tier", "safety_identifier", "prompt_cache_key", "verbosity"];
 
+/** Members of a request that every OpenAI-compatible server has, with the bounds of OpenAI's API. */
+const common = "max_completion_tokens max_tokens temperature top_p frequency_penalty presence_penalty stop user".split(
+  " ",
+);
+const bounds = (context: Context, members: Members): Members =>
+  (context.profile.base ?? "parley") === "parley"
+    ? members
+    : Object.fromEntries(Object.entries(members).filter(([name]) => common.includes(name)));
+
 const lowerBounds: Part = {
   clause: "REQ-05",
   how: "Sends every member at its lower bound.",
-  members: {
-    max_completion_tokens: 1,
-    max_tokens: null,
-    n: 1,
-    temperature: 0,
-    top_k: 0,
-    min_p: 0,
-    frequency_penalty: -2,
-    presence_penalty: -2,
-    stop: "§",
-    logprobs: true,
-    top_logprobs: 0,
-    logit_bias: { 0: -100 },
-    metadata: {},
-    user: "",
-  },
+  members: (context) =>
+    bounds(context, {
+      max_completion_tokens: 1,
+      max_tokens: null,
+      n: 1,
+      temperature: 0,
+      top_k: 0,
+      min_p: 0,
+      frequency_penalty: -2,
+      presence_penalty: -2,
+      stop: "§",
+      logprobs: true,
+      top_logprobs: 0,
+      logit_bias: { 0: -100 },
+      metadata: {},
+      user: "",
+    }),
 };
 
 const wholeNumbers: Part = {
@@ -123,24 +135,26 @@ export const upperBounds: readonly Part[] = [
   {
     clause: "REQ-05",
     how: "Sends every member at its upper bound.",
-    members: (context) => ({
-      max_completion_tokens: 1,
-      max_tokens: maxCompletionTokensOf(context),
-      temperature: 2,
-      top_p: 1,
-      top_k: 2_147_483_647,
-      min_p: 1,
-      frequency_penalty: 2,
-      presence_penalty: 2,
-      repetition_penalty: 2,
-      stop: ["§1", "§2", "§3", "§4"],
-      n: 8,
-      logprobs: true,
-      top_logprobs: 20,
-      logit_bias: { 0: 100 },
-      user: "someone",
-      metadata: { ...fourBytes, [astral.repeat(64)]: astral.repeat(512) },
-    }),
+    members: (context) =>
+      bounds(context, {
+        max_completion_tokens: 1,
+        // REQ-05 is about the contract's own maximum, which the listing has.
+        ...((context.profile.base ?? "parley") === "parley" && { max_tokens: maxCompletionTokensOf(context) }),
+        temperature: 2,
+        top_p: 1,
+        top_k: 2_147_483_647,
+        min_p: 1,
+        frequency_penalty: 2,
+        presence_penalty: 2,
+        repetition_penalty: 2,
+        stop: ["§1", "§2", "§3", "§4"],
+        n: 8,
+        logprobs: true,
+        top_logprobs: 20,
+        logit_bias: { 0: 100 },
+        user: "someone",
+        metadata: { ...fourBytes, [astral.repeat(64)]: astral.repeat(512) },
+      }),
   },
 ];
 

@@ -1,3 +1,4 @@
+import { commonFaultsOf } from "../../contract/common-shapes.ts";
 import { engineMemberIn, faultsOf } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
@@ -23,23 +24,23 @@ import { cachedPromptStep, usageChecks } from "./usage.ts";
 const wholes = (context: Context): readonly Answer[] =>
   context.all.filter((answer) => isCompletion(answer) && answer.mediaType === "application/json");
 
+type FaultOf = (answer: Answer, context: Context) => string | undefined;
+
 /** A check of every whole answer of the run. */
-const checkAnswers = (
-  clause: string,
-  how: string,
-  faultOf: (answer: Answer, context: Context) => string | undefined,
-): Check => {
-  const judge = (context: Context): string => {
+const checkAnswers = (clause: string, how: string, faultOf: FaultOf, commonFaultOf?: FaultOf): Check => {
+  const judgeBy = (fault: FaultOf) => (context: Context) => {
     completionOf(context.answer("plain"));
     for (const answer of wholes(context)) {
-      const fault = faultOf(answer, context);
-      must(fault === undefined, answer, "an answer that is right", fault ?? "");
+      const found = fault(answer, context);
+      must(found === undefined, answer, "an answer that is right", found ?? "");
     }
     return wholes(context).length > 0 ? `${wholes(context).length} answers` : "";
   };
-  return { clause, how, uses: ["plain", "choices", "short"], judge };
+  const uses = ["plain", "choices", "short"];
+  return { clause, how, uses, judge: judgeBy(faultOf), ...(commonFaultOf && { common: judgeBy(commonFaultOf) }) };
 };
 
+const hasAssistant = (choice: unknown): boolean => valueAt(choice, "/message/role") === "assistant";
 const choicesOf = (answer: Answer): readonly unknown[] => listAt(answer.json, "/choices");
 const firstFault = (answer: Answer, faultOf: (choice: unknown) => string | undefined): string | undefined =>
   choicesOf(answer)
@@ -65,7 +66,12 @@ const checks: readonly Check[] = [
       return ids.size > 1 ? `${ids.size} different ids` : "";
     },
   },
-  checkAnswers("RESP-02", "Holds every whole answer to the schema.", ({ json }) => faultsOf("ChatCompletion", json)[0]),
+  checkAnswers(
+    "RESP-02",
+    "Holds every whole answer to the schema.",
+    ({ json }) => faultsOf("ChatCompletion", json)[0],
+    ({ json }) => commonFaultsOf("completion", json)[0],
+  ),
   checkAnswers("RESP-03", "Compares `created` with the header Date, and with the clock.", (answer) => {
     const created = numberAt(answer.json, "/created");
     const { startedAt, endedMs } = answer.exchange;
@@ -95,12 +101,16 @@ const checks: readonly Check[] = [
       ? undefined
       : `indexes ${show(indexes)} for n ${wanted}`;
   }),
-  checkAnswers("RESP-06", "Reads role and refusal.", (answer) =>
-    firstFault(answer, (choice) =>
-      valueAt(choice, "/message/role") === "assistant" && valueAt(choice, "/message/refusal") === null
-        ? undefined
-        : show(valueAt(choice, "/message")),
-    ),
+  checkAnswers(
+    "RESP-06",
+    "Reads role and refusal.",
+    (answer) =>
+      firstFault(answer, (choice) =>
+        hasAssistant(choice) && valueAt(choice, "/message/refusal") === null
+          ? undefined
+          : show(valueAt(choice, "/message")),
+      ),
+    (answer) => firstFault(answer, (choice) => (hasAssistant(choice) ? undefined : show(valueAt(choice, "/message")))),
   ),
   checkAnswers("RESP-07", "Reads the content.", (answer) =>
     firstFault(answer, (choice) => {

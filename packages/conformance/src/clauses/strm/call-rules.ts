@@ -21,11 +21,13 @@ export const callRules: readonly Rule[] = [
         return odd === undefined ? undefined : `later ${show(odd)}`;
       }),
     common: (stream) =>
-      eachCall(stream, ([first]) =>
-        typeof valueAt(first, "/id") === "string" && typeof valueAt(first, "/function/name") === "string"
-          ? undefined
-          : show(first),
-      ),
+      eachCall(stream, ([first, ...later]) => {
+        if (typeof valueAt(first, "/id") !== "string" || typeof valueAt(first, "/function/name") !== "string")
+          return `first ${show(first)}`;
+        // SDKs join the texts of all pieces, so only an empty one does no harm.
+        const odd = later.find((call) => ["/id", "/function/name"].some((pointer) => Boolean(valueAt(call, pointer))));
+        return odd === undefined ? undefined : `later ${show(odd)}`;
+      }),
   },
   {
     clause: "STRM-20",

@@ -152,21 +152,22 @@ const checks: readonly Check[] = [
     uses: ["plain", "stream", "the default effort"],
     judge: (context) => {
       const [plain, stream] = bothOf(context);
-      for (const name of [
-        "prompt_tokens",
-        "completion_tokens",
-        "total_tokens",
-        "completion_tokens_details/reasoning_tokens",
-        "cost_usd",
-      ]) {
-        const [wanted, found] = [valueAt(usageOf(plain), `/${name}`), valueAt(usageOf(stream), `/${name}`)];
-        if (wanted === undefined) cannot(`"${plain.name}" has no usage.${name}`);
-        must(found === wanted, stream, `${name} ${show(wanted)}`, show(found));
-      }
-      return `${show(valueAt(usageOf(stream), "/total_tokens"))} tokens, both ways`;
+      return mustCountAlike(plain, stream, [...counts, "completion_tokens_details/reasoning_tokens", "cost_usd"]);
     },
+    common: (context) => mustCountAlike(...bothOf(context), counts),
   },
 ];
+
+const counts = ["prompt_tokens", "completion_tokens", "total_tokens"];
+
+function mustCountAlike(plain: Answer, stream: Answer, names: readonly string[]): string {
+  for (const name of names) {
+    const [wanted, found] = [valueAt(usageOf(plain), `/${name}`), valueAt(usageOf(stream), `/${name}`)];
+    if (wanted === undefined) cannot(`"${plain.name}" has no usage.${name}`);
+    must(found === wanted, stream, `${name} ${show(wanted)}`, show(found));
+  }
+  return `${show(valueAt(usageOf(stream), "/total_tokens"))} tokens, both ways`;
+}
 
 function bothOf(context: Context): readonly [plain: Answer, stream: Answer] {
   // The stream names the default effort. If that makes a difference, another clause is broken.

@@ -1,3 +1,4 @@
+import { commonFaultsOf } from "../../contract/common-shapes.ts";
 import { engineMemberIn, faultsOf } from "../../contract/contract.ts";
 import { show } from "../../judge/finding.ts";
 import { valueAt, isRecord } from "../../judge/read.ts";
@@ -88,6 +89,10 @@ export const rules: readonly Rule[] = [
     faultOf: (stream) => {
       const odd = stream.chunks.find((piece) => piece.choices.length !== 1 && !isUsage(piece));
       return odd && `${odd.choices.length} choices in ${show(odd.json)}`;
+    },
+    common: (stream) => {
+      const odd = stream.chunks.find((piece) => piece.choices.length === 0 && !isUsage(piece));
+      return odd && `no choice in ${show(odd.json)}`;
     },
   },
   {
@@ -185,7 +190,6 @@ export const rules: readonly Rule[] = [
     how: "Looks at the end of every stream that did not fail.",
     shows: isWhole,
     faultOf: endFault,
-    common: endFault,
   },
   {
     clause: "STRM-15",
@@ -243,6 +247,14 @@ export const rules: readonly Rule[] = [
         const [fault] = json === undefined ? ["is not JSON"] : faultsOf(schema, json);
         const leak = engineMemberIn(json);
         if (fault !== undefined || leak !== undefined) return `${fault ?? `the member ${leak}`} in ${show(event.data)}`;
+      }
+      return undefined;
+    },
+    common: ({ pieces }) => {
+      for (const { isDone, isError, json, event } of pieces) {
+        if (isDone || isError) continue;
+        const [fault] = json === undefined ? ["is not JSON"] : commonFaultsOf("chunk", json);
+        if (fault !== undefined) return `${fault} in ${show(event.data)}`;
       }
       return undefined;
     },
