@@ -19,7 +19,7 @@ A variable that begins with \`PARLEY_\` and is not a setting is a fault, too. Th
 \`PARLEY_IMAGE_…\`, \`PARLEY_TEST_…\`, and those that \`api_key_env\` names. A value in quotation marks is refused, because
 \`docker run --env-file\` makes them a part of the value. A value that ends with a blank or a line end is refused, too.
 Variables such as \`PARLEY_METRICS_PORT=tcp://…\`, which Kubernetes adds for each Service whose name begins with
-\`parley\`, are ignored: \`config check\`, \`doctor\` and \`start\` report it.
+\`parley\`, are ignored: \`config check\`, \`doctor\` and \`start\` report them.
 
 \`\`\`sh
 npx -y pnpm@12.21.0 parley config check    # every setting, where it comes from, and every model as it will be served

@@ -44,6 +44,16 @@ showed was compared with the answer that was sent. \`npx -y pnpm@12.21.0 apps\` 
 your service. In the lines, \`PARLEY_URL\` is the base URL, such as \`http://127.0.0.1:8080/v1\`, and \`PARLEY_KEY\` the key.
 `;
 
+/** The command that installs packages of each kind. */
+const installers: Readonly<Record<App["kind"], string>> = {
+  python: "pip install",
+  npm: "npm install",
+  go: "go mod init app && go get",
+};
+
+/** A shell takes brackets for a pattern. */
+const quoted = (name: string): string => (name.includes("[") ? `"${name}"` : name);
+
 const languages: Readonly<Record<string, string>> = { py: "python", mjs: "js", go: "go", json: "json", sh: "sh" };
 
 function sectionOf(app: App): string {
@@ -59,7 +69,7 @@ function sectionOf(app: App): string {
 
 ### ${app.title}
 
-\`${app.packages.join(" ")}\`. ${app.note}${also}
+\`${installers[app.kind]} ${app.packages.map((name) => quoted(name)).join(" ")}\`. ${app.note}${also}
 
 ${blocks.join("\n")}`;
 }

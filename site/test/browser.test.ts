@@ -1,10 +1,8 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, testKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
-import { executablePath, launchChromium, watchTroubles } from "./chromium.ts";
+import { axeFindings, executablePath, launchChromium, watchTroubles } from "./chromium.ts";
 
 /** The portal as a browser shows it. */
 
@@ -57,22 +55,11 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
   });
 
   describe.each(["light", "dark"] as const)("%s", (colorScheme) => {
-    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
     test.each(kinds)("%s: no trouble, and axe finds nothing", async (path) => {
       await open({ colorScheme, viewport: { width: 1280, height: 900 } });
       await go(path);
       expect(troubles).toEqual([]);
-      // The driver evaluates this outside of the policy of the page.
-      await page.evaluate(axe);
-      const violations = await page.evaluate(async () => {
-        // The script above defines it.
-        const { axe: judge } = globalThis as unknown as {
-          axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-        };
-        return (await judge.run()).violations.map(({ id, nodes }) => [id, nodes.length, nodes[0]?.html.slice(0, 160)]);
-      });
-      expect(violations).toEqual([]);
+      expect(await axeFindings(page)).toEqual([]);
     });
   });
 

@@ -60,9 +60,8 @@ class SearchDialog {
     const close = Object.assign(document.createElement("button"), {
       type: "button",
       className: "search-close",
-      textContent: "Esc",
+      textContent: "Close",
     });
-    close.setAttribute("aria-label", "Esc: close the search");
     close.addEventListener("click", () => this.#element.close());
     const field = Object.assign(document.createElement("div"), { className: "search-field" });
     field.append(this.#input, close);

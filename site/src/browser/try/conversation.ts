@@ -135,7 +135,8 @@ export class Conversation {
     this.#messages.push(toMessage(choice.text, choice.calls));
     if (choice.calls.length > 0) body.append(this.#results(choice.calls));
     this.#spent = sum([this.#spent, answer.usage?.cost ?? "0"]);
-    this.#state.textContent = `The answer is complete. ${answer.usage?.completion ?? 0} tokens, $${answer.usage?.cost ?? "0"}; this page so far $${this.#spent}.`;
+    const tokens = answer.usage?.completion ?? 0;
+    this.#state.textContent = `The answer is complete. ${tokens} ${tokens === 1 ? "token" : "tokens"}, $${answer.usage?.cost ?? "0"}; this page so far $${this.#spent}.`;
   }
 
   /** Returns a form for the results of tools. Sending it continues the answer. */
