@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { isContractBrand, rename } from "./build/brand.ts";
 import type { Brand } from "./build/brand.ts";
 import type { SiteFiles } from "./build/build-site.ts";
 import { writeSite } from "./build/write-site.ts";
-import type { SiteManifest } from "./build/write-site.ts";
+import type { SiteEntry, SiteManifest } from "./build/write-site.ts";
 import { builtSite } from "./built-site.ts";
 
 /**
@@ -25,16 +25,23 @@ const { values } = parseArgs({
   },
 });
 
-/** Returns the files of a built site with the names of another vendor. */
-function brandFiles(folder: string, brand: Brand): SiteFiles {
+/**
+ * Writes the files that contain a name of the vendor into a folder, with the names of another vendor. The entries of the
+ * other files lead to the built site.
+ */
+function writeBranded(built: string, folder: string, brand: Brand): void {
   // `writeSite` has written this file.
-  const manifest = JSON.parse(readFileSync(join(folder, "site.json"), "utf8")) as SiteManifest;
-  return new Map(
-    Object.entries(manifest).map(([path, { file, isCompressed }]) => {
-      const content = readFileSync(join(folder, file));
-      return [path, isCompressed ? rename(content.toString("utf8"), brand) : content];
-    }),
-  );
+  const manifest = JSON.parse(readFileSync(join(built, "site.json"), "utf8")) as SiteManifest;
+  const changed: SiteFiles = new Map();
+  const kept: Record<string, SiteEntry> = {};
+  for (const [path, entry] of Object.entries(manifest)) {
+    const file = join(built, entry.file);
+    const text = entry.isCompressed ? readFileSync(file, "utf8") : "";
+    const renamed = rename(text, brand);
+    if (renamed === text) kept[path] = { ...entry, file: relative(folder, file) };
+    else changed.set(path, renamed);
+  }
+  writeSite(changed, folder, kept);
 }
 
 const brand: Brand = { vendor: values.vendor, vendorLabel: values["vendor-label"] };
@@ -43,6 +50,6 @@ if (isContractBrand(brand)) process.stdout.write(`${built}\n`);
 else {
   if (values.out === undefined) throw new Error("Another vendor's copy needs --out FOLDER.");
   const branded = join(values.out, "branded");
-  writeSite(brandFiles(built, brand), branded);
+  writeBranded(built, branded, brand);
   process.stdout.write(`${branded}\n`);
 }

@@ -47,6 +47,8 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
 
   beforeAll(async () => {
     server = await startTestServer();
+    // A browser would be told to come again while the site is built.
+    await fetch(`${server.origin}/docs`);
     browser = await launchChromium();
   });
   afterAll(async () => {
@@ -55,10 +57,11 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
   });
 
   describe.each(["light", "dark"] as const)("%s", (colorScheme) => {
-    test.each(kinds)("%s: no trouble, and axe finds nothing", async (path) => {
+    test.each([...kinds, "/docs/guides/stremaing"])("%s: no trouble, and axe finds nothing", async (path) => {
       await open({ colorScheme, viewport: { width: 1280, height: 900 } });
-      await go(path);
-      expect(troubles).toEqual([]);
+      const answer = await go(path);
+      // The console tells the status of the page that does not exist.
+      expect(troubles).toEqual(answer?.status() === 404 ? [expect.stringContaining("404")] : []);
       expect(await axeFindings(page)).toEqual([]);
     });
   });
@@ -88,6 +91,15 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     await page.keyboard.press("Enter");
     await page.waitForURL(`${server.origin}${href}`);
     expect(troubles).toEqual([]);
+  });
+
+  test("a page that does not exist offers the nearest pages, and a search for its name", async () => {
+    await open();
+    await go("/docs/guides/reading-stream");
+    expect(await page.locator("article li a").first().getAttribute("href")).toBe("/docs/guides/reading-streams");
+    await page.getByRole("button", { name: "Search for “reading stream”" }).click();
+    await page.getByRole("option").first().waitFor();
+    expect(await page.locator(".search-status").innerText()).toContain("for “reading stream”");
   });
 
   test("the chosen tab and theme are remembered, on other pages, too", async () => {

@@ -91,7 +91,7 @@ test("ids of a page are unique", () => {
 test("llms.txt lists the Markdown of every page but the single clauses", () => {
   const listed = new Set([...textAt("/llms.txt").matchAll(/\((\/docs[^)]*)\)/g)].map(([, path = ""]) => path));
   const missing = pagePaths.filter(
-    (path) => !listed.has(`${path}.md`) && !/^\/docs(\/clauses\/|\/guides\/programs\/|$)/.test(path),
+    (path) => !listed.has(`${path}.md`) && !/^\/404$|^\/docs(\/clauses\/|\/guides\/programs\/|$)/.test(path),
   );
   expect(missing).toEqual([]);
   expect([...listed].filter((path) => !site.has(path))).toEqual([]);

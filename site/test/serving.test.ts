@@ -1,7 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import type { IncomingMessage } from "node:http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
@@ -126,7 +128,76 @@ test("HEAD has the headers of GET and no body", async () => {
   ]);
 });
 
-test("a page that does not exist is a 404 with the envelope of errors", async () => {
-  const { answer, body } = await ask("/docs/nothing");
-  expect([answer.statusCode, JSON.parse(body.toString())]).toMatchObject([404, { error: { code: "unknown_url" } }]);
+const browserAccept = "text/html,application/xhtml+xml,*/*;q=0.8";
+
+describe("a page that does not exist", () => {
+  test.each([
+    ["/docs/guides/stremaing", "Nearest: /docs/guides/streaming"],
+    ["/docs/quickstart", "Nearest: /docs/guides/quick-start"],
+    ["/docs/errors/Invalid-Value.html", "Nearest: /docs/errors/invalid_value"],
+    ["/docs/clauses/STRM-99", "Nearest: /docs/clauses/STRM-09"],
+    ["/docs/zzzzzzzzzzzz", ""],
+  ])("%s is an HTML page for browsers", async (path, nearest) => {
+    const { answer, body } = await ask(path, { accept: browserAccept });
+    expect([answer.statusCode, answer.headers["content-type"], answer.headers.etag]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+      undefined,
+    ]);
+    const html = body.toString();
+    expect(html).toContain("<h1>This page does not exist</h1>");
+    const first = /<h2>Nearest pages<\/h2><ul><li><a href="([^"]+)">[^<]+/.exec(html)?.[1];
+    expect(first === undefined ? "" : `Nearest: ${first}`).toBe(nearest);
+  });
+
+  test("is the envelope of errors for other clients, and names the nearest page", async () => {
+    for (const accept of ["*/*", "application/json", "text/markdown"]) {
+      const { answer, body } = await ask("/docs/guides/stremaing", { accept });
+      expect([answer.statusCode, JSON.parse(body.toString())]).toMatchObject([
+        404,
+        { error: { code: "unknown_url", message: expect.stringContaining("is /docs/guides/streaming.") } },
+      ]);
+    }
+  });
+
+  test("is the envelope of errors for browsers outside of /docs, too", async () => {
+    for (const path of ["/nothing", "/404"]) {
+      const { answer, body } = await ask(path, { accept: browserAccept });
+      expect([answer.statusCode, JSON.parse(body.toString())]).toMatchObject([404, { error: { code: "unknown_url" } }]);
+    }
+  });
+});
+
+/** Starts a server with names of its own. They are put into a copy of the site, which every start makes. */
+const startAcme = () => startTestServer({ settings: { vendor: "acme", vendorLabel: "Acme Labs" } });
+
+const getGuide = ({ origin }: TestServer, accept: string) =>
+  fetch(`${origin}/docs/guides/streaming`, { headers: { accept } });
+
+test("a browser is told to come again while the site is built, and other clients wait", async () => {
+  await using starting = await startAcme();
+  const [browser, program] = await Promise.all([getGuide(starting, browserAccept), getGuide(starting, "*/*")]);
+  expect([browser.status, browser.headers.get("retry-after"), await browser.text()]).toEqual([
+    503,
+    "1",
+    expect.stringContaining('<meta http-equiv="refresh" content="1">'),
+  ]);
+  const again = await getGuide(starting, browserAccept);
+  for (const { status, page } of [
+    { status: program.status, page: await program.text() },
+    { status: again.status, page: await again.text() },
+  ])
+    expect([status, page]).toEqual([200, expect.stringContaining("acme/model-1")]);
+});
+
+test("a browser is not told to come again for ever if the site cannot be built", async () => {
+  await using starting = await startAcme();
+  const runFolder = readFileSync(join(starting.dataDir, "run-folder"), "utf8").trim();
+  const obstacle = join(runFolder, "site");
+  writeFileSync(obstacle, "This file stands where the copy belongs.");
+  const program = await getGuide(starting, "*/*");
+  const browser = await getGuide(starting, browserAccept);
+  expect([program.status, browser.status]).toEqual([500, 500]);
+  rmSync(obstacle);
+  expect((await getGuide(starting, browserAccept)).status).toBe(200);
 });

@@ -14,9 +14,10 @@ interface Found {
 
 let dialog: SearchDialog | undefined;
 
-export function openSearch(): void {
+/** @param query replaces the text of the field */
+export function openSearch(query?: string): void {
   dialog ??= new SearchDialog();
-  dialog.open();
+  dialog.open(query);
 }
 
 async function loadIndex(): Promise<MiniSearch<SearchRecord>> {
@@ -72,7 +73,8 @@ class SearchDialog {
     this.#element.addEventListener("click", (event) => event.target === this.#element && this.#element.close());
   }
 
-  open(): void {
+  open(query = this.#input.value): void {
+    this.#input.value = query;
     if (!this.#element.open) this.#element.showModal();
     this.#input.select();
     void this.#search();

@@ -8,6 +8,7 @@ import { sectionTitles } from "../layout/navigation.ts";
 import type { Page } from "../page.ts";
 import { guideNames } from "../pages/guides.ts";
 import { allPages } from "../pages/index.ts";
+import { missingPage } from "../pages/missing.ts";
 import { programNames } from "../pages/programs.ts";
 import type { SearchRecord } from "../search-options.ts";
 import type { Sources } from "../sources.ts";
@@ -33,14 +34,14 @@ export async function buildSite(sources: Sources): Promise<SiteFiles> {
   const pages = allPages(sources, targets);
   const files: SiteFiles = new Map(assetFiles);
   const records: SearchRecord[] = [];
-  for (const page of pages) {
+  for (const page of [...pages, missingPage]) {
     const { html, headings } = bodyOf(page, targets);
     const show = (notice?: string): string =>
       layout({ page, pages, body: html, headings, assets, ...(notice !== undefined && { notice }) });
     files.set(page.path, show());
     files.set(`${page.path}.md`, withAbsoluteLinks(page.markdown, targets));
     if (page.path === "/docs") files.set(demoFrontPath, show(demoNotice));
-    records.push(recordOf(page, html, headings));
+    if (page !== missingPage) records.push(recordOf(page, html, headings));
   }
   files.set("/docs/search.json", JSON.stringify(records));
   files.set("/docs/try.json", JSON.stringify(tryData(sources.contract)));

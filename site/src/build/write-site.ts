@@ -14,6 +14,8 @@ export interface SiteEntry {
   readonly isImmutable?: true;
   /** Present if the files `file.br` and `file.gz` exist. */
   readonly isCompressed?: true;
+  /** The title of a page, as HTML, without the name of the site. */
+  readonly title?: string;
   /** The bytes of the uncompressed file. */
   readonly bytes: number;
 }
@@ -42,9 +44,12 @@ const types: Readonly<Record<string, string>> = {
 const isBinary = (path: string): boolean => /\.(png|woff2)$/.test(path);
 const isPage = (path: string): boolean => types[extname(path)] === undefined;
 
-/** Writes the files of a site into a folder, each also compressed, and the manifest `site.json`. */
-export function writeSite(files: SiteFiles, folder: string): void {
-  const manifest: Record<string, SiteEntry> = {};
+/**
+ * Writes the files of a site into a folder, each also compressed, and the manifest `site.json`.
+ * @param others entries of the manifest for files outside of the folder
+ */
+export function writeSite(files: SiteFiles, folder: string, others: SiteManifest = {}): void {
+  const manifest: Record<string, SiteEntry> = { ...others };
   for (const [path, content] of files) {
     const file = `${path.slice(1)}${isPage(path) ? ".html" : ""}`;
     const target = join(folder, file);
@@ -52,17 +57,21 @@ export function writeSite(files: SiteFiles, folder: string): void {
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, bytes);
     if (!isBinary(path)) compress(bytes, target);
+    const title = isPage(path) ? titleOf(String(content)) : undefined;
     manifest[path] = {
       file,
       type: types[extname(file)] ?? "application/octet-stream",
       etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 16)}"`,
       ...(path.startsWith(assetFolder) && { isImmutable: true as const }),
       ...(!isBinary(path) && { isCompressed: true as const }),
+      ...(title !== undefined && { title }),
       bytes: bytes.length,
     };
   }
   writeFileSync(join(folder, "site.json"), JSON.stringify(manifest));
 }
+
+const titleOf = (html: string): string | undefined => /<title>(.*?)(?: · Parley)?<\/title>/.exec(html)?.[1];
 
 function compress(bytes: Buffer, target: string): void {
   // Level 5 compresses a usual page in half a millisecond. The few large files are worth ten times that.

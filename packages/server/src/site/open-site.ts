@@ -26,6 +26,8 @@ export interface SiteEntry {
   readonly isImmutable?: true;
   /** The files with `.br` and `.gz` at their end exist, too. */
   readonly isCompressed?: true;
+  /** The title of a page, as HTML. */
+  readonly title?: string;
 }
 
 /** A built site. */

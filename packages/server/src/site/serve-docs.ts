@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { Config } from "../config/read-config.ts";
 import { isDemo } from "../config/read-models.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { explainMissing, missingPath, withNearestPages } from "./missing-page.ts";
 import { hasDocs } from "./open-site.ts";
 import type { Site, SiteEntry } from "./open-site.ts";
 
@@ -12,6 +14,29 @@ const policy = [
   ...["script-src", "style-src", "img-src", "font-src", "connect-src", "worker-src"].map((name) => `${name} 'self'`),
   ...["base-uri", "form-action", "frame-ancestors"].map((name) => `${name} 'none'`),
 ].join("; ");
+
+/** A browser waits this long for a site that is not built yet. Then it gets {@link waitingPage}. Other clients wait. */
+const patienceMs = 300;
+const waitSeconds = 1;
+
+const waitingPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="refresh" content="${waitSeconds}">
+<title>The documentation is being built · Parley</title>
+</head>
+<body>
+<main>
+<h1>The documentation is being built</h1>
+<p>The first start takes a few seconds for it. This page opens the documentation when it is ready.</p>
+<p><progress aria-label="Building"></progress></p>
+</main>
+</body>
+</html>
+`;
 
 /** Maximum bytes of files that are kept in memory. Answers share these bytes. */
 const maxKeptBytes = 16 * 1024 * 1024;
@@ -27,24 +52,57 @@ export function serveDocs(
 ): (exchange: Exchange) => Promise<boolean> {
   const files = new FileCache();
   const frontPath = models.some(isDemo) ? "/docs.demo" : "/docs";
+  const siteFor = patientFor(openSite);
   return async (exchange) => {
-    const { req, res, path } = exchange;
+    const { req, path } = exchange;
     if ((req.method !== "GET" && req.method !== "HEAD") || !mayBeSite(path) || !hasDocs()) return false;
     if (path === "/") return redirect(exchange, "/docs");
-    const { folder, entries } = await openSite();
+    const accept = weightsOf(exchange.header("accept") ?? "");
+    const isBrowser = (accept.get("text/html") ?? 0) > 0 && !prefersMarkdown(accept);
+    const site = await siteFor(isBrowser);
+    if (!site) return sendWaitingPage(exchange);
+    const { entries } = site;
     const plainPath = path.replace(/(\.html|\/)$/, "");
     if (plainPath !== path && entries.has(plainPath)) return redirect(exchange, plainPath);
-    const found = entries.get(path === "/docs" ? frontPath : path);
-    if (!found) return false;
-    const twin = entries.get(`${path}.md`);
-    const entry = twin && prefersMarkdown(exchange.header("accept") ?? "") ? twin : found;
-    const coding = entry.isCompressed ? codingFor(exchange.header("accept-encoding") ?? "") : undefined;
-    setHeaders(exchange, entry, coding);
-    if (exchange.header("if-none-match")?.includes(entry.etag)) return end(exchange, 304);
-    const bytes = await files.read(join(folder, entry.file + (coding?.ending ?? "")));
-    res.setHeader("content-length", bytes.length);
-    return end(exchange, 200, req.method === "HEAD" ? undefined : bytes);
+    const found = path === missingPath ? undefined : entries.get(path === "/docs" ? frontPath : path);
+    if (found) {
+      const twin = prefersMarkdown(accept) ? entries.get(`${path}.md`) : undefined;
+      return sendEntry(exchange, site, twin ?? found, files);
+    }
+    if (!path.startsWith("/docs/")) return false;
+    const missing = entries.get(missingPath);
+    if (!isBrowser || !missing) throw explainMissing(entries, path);
+    const page = await files.read(join(site.folder, missing.file));
+    return sendPage(exchange, 404, withNearestPages(page.toString(), entries, path));
   };
+}
+
+/**
+ * Returns a function that opens the site for a request. For a browser it returns undefined if this takes long. After a
+ * failure it waits, so that a browser is shown the failure of the next attempt.
+ */
+function patientFor(openSite: () => Promise<Site>): (isBrowser: boolean) => Promise<Site | undefined> {
+  let hasFailed = false;
+  return (isBrowser) => {
+    const opening = openSite();
+    opening.then(
+      () => (hasFailed = false),
+      () => (hasFailed = true),
+    );
+    return isBrowser && !hasFailed ? Promise.race([opening, setTimeout(patienceMs, undefined)]) : opening;
+  };
+}
+
+async function sendEntry(exchange: Exchange, { folder }: Site, entry: SiteEntry, files: FileCache): Promise<true> {
+  const { req, res } = exchange;
+  const coding = entry.isCompressed ? codingFor(exchange.header("accept-encoding") ?? "") : undefined;
+  setHeaders(exchange, entry, coding);
+  // The bytes of a coding differ from those of others, so the validator is weak.
+  res.setHeader("etag", `W/${entry.etag}`);
+  if (exchange.header("if-none-match")?.includes(entry.etag)) return end(exchange, 304);
+  const bytes = await files.read(join(folder, entry.file + (coding?.ending ?? "")));
+  res.setHeader("content-length", bytes.length);
+  return end(exchange, 200, req.method === "HEAD" ? undefined : bytes);
 }
 
 /** Every path of the site begins so, or has no further slash. */
@@ -74,29 +132,44 @@ const codings: readonly Coding[] = [
 const codingFor = (accepted: string): Coding | undefined =>
   codings.find(({ name }) => new RegExp(`(^|[ ,])${name}(?! *; *q=0(\\.0*)?( *,|$))`).test(accepted));
 
-/** Checks whether a client names Markdown, and does not rank HTML above it. */
-function prefersMarkdown(accept: string): boolean {
-  const weights = new Map(
+/** Returns the weight of each media range of an `Accept` header. */
+const weightsOf = (accept: string): ReadonlyMap<string, number> =>
+  new Map(
     accept.split(",").map((range) => {
       const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
       const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
       return [type, weight === undefined ? 1 : Number(weight)] as const;
     }),
   );
-  const markdown = weights.get("text/markdown") ?? 0;
-  return markdown > 0 && markdown >= (weights.get("text/html") ?? 0);
+
+/** Checks whether a client names Markdown, and does not rank HTML above it. */
+function prefersMarkdown(accept: ReadonlyMap<string, number>): boolean {
+  const markdown = accept.get("text/markdown") ?? 0;
+  return markdown > 0 && markdown >= (accept.get("text/html") ?? 0);
 }
 
-function setHeaders({ res }: Exchange, entry: SiteEntry, coding: Coding | undefined): void {
+function setHeaders({ res }: Exchange, entry: Omit<SiteEntry, "file" | "etag">, coding?: Coding): void {
   res.setHeader("content-type", entry.type);
   res.setHeader("cache-control", entry.isImmutable ? "public, max-age=31536000, immutable" : "no-cache");
-  // The bytes of a coding differ from those of others, so the validator is weak.
-  res.setHeader("etag", `W/${entry.etag}`);
   res.appendHeader("vary", "accept, accept-encoding");
   if (coding) res.setHeader("content-encoding", coding.name);
   res.setHeader("content-security-policy", policy);
   res.setHeader("x-content-type-options", "nosniff");
   res.setHeader("referrer-policy", "no-referrer");
+}
+
+/** Sends a page that is made for this request. */
+function sendPage(exchange: Exchange, status: number, html: string): true {
+  setHeaders(exchange, { type: "text/html; charset=utf-8" });
+  const bytes = Buffer.from(html);
+  exchange.res.setHeader("content-length", bytes.length);
+  return end(exchange, status, exchange.req.method === "HEAD" ? undefined : bytes);
+}
+
+/** Sends a page that loads itself again, for a site that is not built yet. */
+function sendWaitingPage(exchange: Exchange): true {
+  exchange.res.setHeader("retry-after", waitSeconds);
+  return sendPage(exchange, 503, waitingPage);
 }
 
 /** Keeps files in memory, so that many clients who do not read their answers share the same bytes. */
