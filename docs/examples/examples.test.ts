@@ -45,8 +45,12 @@ const printed: Readonly<
     curl: /"content":"\{\\"risk\\": ?\\"low\\"/,
   },
   models: {
-    program: /^$/,
+    program: /^vendor\/model-1\nvendor\/model-1-mini\n$/,
     curl: /^"id":"vendor\/model-1"\n"is_ready":true\n"id":"vendor\/model-1-mini"\n"is_ready":true\n$/,
+  },
+  model: {
+    program: /^vendor\/model-1 of vendor\n$/,
+    curl: /"id":"vendor\/model-1","object":"model"/,
   },
   ignored: {
     program: new RegExp(`^${said}\nWithout effect: store\n$`),
@@ -61,6 +65,26 @@ const printed: Readonly<
     curl: /^"usage":\{"prompt_tokens":\d+.*"cost_usd":"0\.0\d+"\}/,
   },
 };
+
+/** The samples that read events without a library. */
+const readsEvents = /^streaming\/(with_httpx|main|Streaming)/;
+
+const breaks = [
+  {
+    title: "a stream without [DONE]",
+    change: (text: string) => text.replace("data: [DONE]", ""),
+    message: "the answer is not complete",
+  },
+  {
+    title: "an error event",
+    change: (text: string) =>
+      text.replace(
+        /data: \{[^\n]*"finish_reason":"stop"[^]*/,
+        'data: {"error": {"message": "It broke."}}\n\n',
+      ),
+    message: "It broke.",
+  },
+];
 
 test("every task has samples, and every folder of samples is a task", () => {
   const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) =>
@@ -119,6 +143,23 @@ for (const kind of kinds) {
       expect(stdout).toMatch(kind.label === "curl" ? curl : program);
       expect(front.refused()).toBe(path.startsWith("errors/") ? 1 : 0);
     });
+
+    const readers = filesOf(kind.files).filter((path) => readsEvents.test(path));
+    test.for(readers.flatMap((path) => breaks.map((one) => ({ path, ...one }))))(
+      "$path notices $title",
+      async ({ path, change, message }, context) => {
+        context.skip(trouble !== undefined, "it would run with access to PyPI");
+        await using front = await startBusyFront(server.origin, 0, change);
+        const [file, ...args] = kind.command(join(folder, path), scratch);
+        const env = {
+          ...process.env,
+          PARLEY_URL: front.baseUrl,
+          PARLEY_KEY: testKey,
+        };
+        const ended = promisify(execFile)(file, args, { cwd: scratch, env });
+        await expect(ended).rejects.toThrow(message);
+      },
+    );
   });
 }
 
@@ -128,8 +169,15 @@ const isOffline = (error: unknown): boolean =>
     error.message,
   );
 
-/** A server in front of Parley that is too busy for the first `refusals` requests. */
-async function startBusyFront(origin: string, refusals: number) {
+/**
+ * A server in front of Parley that is too busy for the first `refusals` requests.
+ * @param change changes the text of every answer
+ */
+async function startBusyFront(
+  origin: string,
+  refusals: number,
+  change = (text: string): string => text,
+) {
   let refused = 0;
   const answer = async (
     request: IncomingMessage,
@@ -155,7 +203,7 @@ async function startBusyFront(origin: string, refusals: number) {
       body: body === "" ? null : body,
     });
     response.writeHead(answered.status, Object.fromEntries(answered.headers));
-    response.end(Buffer.from(await answered.arrayBuffer()));
+    response.end(change(await answered.text()));
   };
   const front = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));

@@ -25,4 +25,6 @@ export interface Page {
   readonly isWide?: boolean;
   /** The browser modules that the page needs besides `main`: names of files in `src/browser/`, without `.ts`. */
   readonly scripts?: readonly string[];
+  /** Further files of the page, by address. */
+  readonly files?: ReadonlyMap<string, string>;
 }

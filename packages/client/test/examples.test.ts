@@ -32,6 +32,8 @@ const printed: readonly (readonly [file: string, output: RegExp])[] = [
   ],
   ["reasoning.ts", /^Reasoning: The caller asks something\.\nYou said: What is a reentrancy attack\?\n$/],
   ["usage.ts", /^You said: What is a reentrancy attack\?\n\d+ \+ \d+ tokens, 0\.0\d+ US dollars\n$/],
+  ["models.ts", /^vendor\/model-1: ready\nvendor\/model-1-mini: ready\n$/],
+  ["model.ts", /^vendor\/model-1: \d+ tokens, \$0\.0\d+ a prompt token\n$/],
   ["cancel.ts", /^You said: What.*\nThe user has left\.\nNo answer within 1 milliseconds\.\n$/],
 ];
 

@@ -1,3 +1,4 @@
+import { addCopyButtons } from "./copy.ts";
 import { recall, remember } from "./stored.ts";
 
 interface Tab {
@@ -56,6 +57,26 @@ function select(tabs: readonly Tab[], name: string): void {
     tab.button.setAttribute("aria-selected", String(isChosen));
     tab.button.tabIndex = isChosen ? 0 : -1;
     tab.panel.hidden = !isChosen;
+  }
+  if (chosen) void load(chosen.panel);
+}
+
+/** Loads the code of a panel that has only a link to it. If this fails, the link stays, and the next choice tries again. */
+async function load(panel: HTMLElement): Promise<void> {
+  const { src, language = "" } = panel.dataset;
+  if (src === undefined) return;
+  delete panel.dataset["src"];
+  try {
+    const [response, { highlight }] = await Promise.all([fetch(src), import("../markdown/highlight.ts")]);
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    const block = Object.assign(document.createElement("pre"), { tabIndex: 0 });
+    // `highlight` escapes everything that it does not colour.
+    block.innerHTML = `<code>${highlight((await response.text()).trimEnd(), language)}</code>`;
+    const button = { type: "button", className: "copy", textContent: "Copy" };
+    panel.querySelector(".elsewhere")?.replaceWith(Object.assign(document.createElement("button"), button), block);
+    addCopyButtons(panel);
+  } catch {
+    panel.dataset["src"] = src;
   }
 }
 

@@ -40,6 +40,7 @@ export async function buildSite(sources: Sources): Promise<SiteFiles> {
       layout({ page, pages, body: html, headings, assets, ...(notice !== undefined && { notice }) });
     files.set(page.path, show());
     files.set(`${page.path}.md`, withAbsoluteLinks(page.markdown, targets));
+    for (const [path, text] of page.files ?? []) files.set(path, text);
     if (page.path === "/docs") files.set(demoFrontPath, show(demoNotice));
     if (page !== missingPage) records.push(recordOf(page, html, headings));
   }

@@ -36,6 +36,7 @@ const types: Readonly<Record<string, string>> = {
   ".yaml": "application/yaml; charset=utf-8",
   ".http": "text/plain; charset=utf-8",
   ".toml": "text/plain; charset=utf-8",
+  ...Object.fromEntries([".sh", ".ts", ".py", ".go", ".java"].map((end) => [end, "text/plain; charset=utf-8"])),
   ".svg": "image/svg+xml",
   ".png": "image/png",
   ".woff2": "font/woff2",

@@ -5,6 +5,8 @@ import { highlight } from "./highlight.ts";
 export interface CodeSample {
   readonly text: string;
   readonly info: string;
+  /** The address of a file with the text. The page then has a link to it, and its tab loads the text when it is chosen. */
+  readonly src?: string;
 }
 
 const copyButton = '<button type="button" class="copy" hidden>Copy</button>';
@@ -21,9 +23,13 @@ const bareBlock = (text: string, language: string): string =>
 
 /** Returns code blocks as tabs. Without a script, all of them are shown, each under its label. */
 export function tabs(samples: readonly CodeSample[]): string {
-  const panels = samples.map(({ text, info }) => {
-    const [language = "", ...label] = info.split(" ");
-    return `<section data-tab="${escapeHtml(label.join(" "))}"><p class="tab-name">${escapeHtml(label.join(" "))}</p>${bareBlock(text, language)}</section>`;
+  const panels = samples.map(({ text, info, src }) => {
+    const [language = "", ...words] = info.split(" ");
+    const label = escapeHtml(words.join(" "));
+    const name = `<p class="tab-name">${label}</p>`;
+    if (src === undefined) return `<section data-tab="${label}">${name}${bareBlock(text, language)}</section>`;
+    const link = `<p class="elsewhere"><a href="${src}">${src.split("/").at(-1)}</a></p>`;
+    return `<section data-tab="${label}" data-src="${src}" data-language="${language}">${name}${link}</section>`;
   });
   return `<div class="tabs code">${panels.join("")}</div>\n`;
 }

@@ -7,6 +7,7 @@ import type { Page } from "../page.ts";
 import type { Contract, JsonObject, Sources } from "../sources.ts";
 import { membersOf, resolve } from "./members.ts";
 import type { Member } from "./members.ts";
+import { operationSamples } from "./operation-samples.ts";
 import { membersHtml, membersMarkdown } from "./show-members.ts";
 
 /** An operation of the contract, as far as its page shows it. The contract's own tests check the shape. */
@@ -49,26 +50,11 @@ export const endpointsOf = ({ paths }: Contract): Endpoint[] =>
   );
 
 /** A section of the page, in both forms. */
-interface Part {
+export interface Part {
   readonly html: string;
   readonly markdown: string;
-}
-
-/** The section of a guide whose samples call an operation. Tests run them. */
-const sampleSections: Readonly<Record<string, readonly [guide: string, heading: string]>> = {
-  createChatCompletion: ["quick-start", "First answer"],
-  listModels: ["quick-start", "The models"],
-};
-
-/** Returns the short samples of an operation as Markdown, empty if no guide has any. The long ones would make the page heavy. */
-function samplesOf(operationId: string, guides: Sources["guides"]): string {
-  const [guide, heading] = sampleSections[operationId] ?? [];
-  if (guide === undefined) return "";
-  const [, section = ""] = guides.get(guide)?.split(`\n## ${heading}\n`) ?? [];
-  const samples = section.split("\n## ")[0]?.match(/^```\w+ \S[^]*?^```$/gm) ?? [];
-  if (samples.length === 0) throw new Error(`the guide ${guide} has no samples under "${heading}"`);
-  const short = samples.filter((sample) => /^```\w+ (curl|TypeScript · ours|Python · openai)$/m.test(sample));
-  return `## Samples\n\n${short.join("\n\n")}\n\nThe guide [${guide}](/docs/guides/${guide}) has more languages.\n`;
+  /** Files that the section links to, by address. */
+  readonly files?: ReadonlyMap<string, string>;
 }
 
 /** Returns the page of an operation. @param guides the guides, whose samples the page shows */
@@ -80,7 +66,7 @@ export function operationPage(
   const { operationId, summary, description, tags, parameters = [], requestBody } = operation;
   const parts: Part[] = [
     prose(description, targets),
-    prose(samplesOf(operationId, guides), targets),
+    operationSamples(operationId, guides),
     ...(parameters.length === 0
       ? []
       : [
@@ -91,7 +77,7 @@ export function operationPage(
             "parameter.",
           ),
         ]),
-    ...(requestBody ? requestParts(contract, requestBody.content["application/json"], targets) : []),
+    ...(requestBody ? requestParts(contract, operationId, requestBody.content["application/json"], targets) : []),
     ...Object.entries(operation.responses).map(([status, answer]) => answerPart(contract, status, answer, targets)),
   ];
   const html = `<p class="crumbs"><a href="/docs/reference">Reference</a> / ${escapeHtml(tags[0] ?? "")}</p>
@@ -110,6 +96,7 @@ ${parts.map((part) => part.html).join("\n")}`;
     markdown,
     html,
     words,
+    files: new Map(parts.flatMap(({ files = [] }) => [...files])),
   };
 }
 
@@ -149,18 +136,20 @@ function parameterOf(contract: Contract, outer: JsonObject): Member {
   };
 }
 
-function requestParts(contract: Contract, media: Media | undefined, targets: LinkTargets): Part[] {
+function requestParts(contract: Contract, operationId: string, media: Media | undefined, targets: LinkTargets): Part[] {
   if (!media) return [];
-  const examples = Object.values(media.examples ?? {});
-  const samples = examples.map(({ summary, value }) => ({
+  const samples = Object.entries(media.examples ?? {}).map(([name, { summary, value }], at) => ({
     text: JSON.stringify(value, undefined, 2),
     info: `json ${summary}`,
+    // The page contains the first example only, so that it stays light.
+    ...(at > 0 && { src: `/docs/reference/${operationId}/${name}.json` }),
   }));
   return [
     membersPart("Body", membersOf(contract, media.schema, ""), targets, ""),
     {
       html: `<h2 id="example-bodies">Example bodies</h2>${tabs(samples)}`,
       markdown: `## Example bodies\n\n${samples.map(({ text, info }) => `\`\`\`${info}\n${text}\n\`\`\``).join("\n\n")}`,
+      files: new Map(samples.flatMap(({ src, text }) => (src === undefined ? [] : [[src, text] as const]))),
     },
   ];
 }
