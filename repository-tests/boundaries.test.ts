@@ -161,7 +161,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   sockets: ["config", "errors", "http", "observe"],
   chat: ["accounts", "config", "errors", "http", "models", "observe"],
   operations: ["accounts", "chat", "http", "models"],
-  site: ["config", "http"],
+  site: ["config", "errors", "http"],
   express: ["chat", "deps.ts", "site"],
 };
 

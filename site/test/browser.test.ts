@@ -131,7 +131,12 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
       const samples = page.locator(".tabs").first();
       expect(await samples.getByRole("tab").allInnerTexts()).toEqual([
         "curl",
-        ...["TypeScript · ours", "TypeScript · openai", "Python · openai", "Python · httpx", "Go", "Java"],
+        "TypeScript · ours",
+        "TypeScript · openai",
+        "Python · openai",
+        "Python · httpx",
+        "Go",
+        "Java",
       ]);
       for (const [label, line] of [
         ["TypeScript · openai", 'import { OpenAI } from "openai";'],

@@ -33,7 +33,8 @@ public class Streaming {
             .build();
     var client = HttpClient.newHttpClient();
     var response = client.send(request, BodyHandlers.ofLines());
-    if (response.statusCode() != 200) throw new Exception("status " + response.statusCode());
+    int status = response.statusCode();
+    if (status != 200) throw new Exception("HTTP " + status);
     var isComplete = false;
     try (var lines = response.body()) {
       for (var line : (Iterable<String>) lines::iterator) {
@@ -54,6 +55,6 @@ public class Streaming {
       }
     }
     System.out.println();
-    if (!isComplete) throw new Exception("There was no [DONE]: the answer is not complete.");
+    if (!isComplete) throw new Exception("No [DONE]: the answer is not complete.");
   }
 }

@@ -11,7 +11,7 @@ const sampleSections: Readonly<Record<string, readonly [guide: string, heading: 
 };
 
 /** The labels of samples that the page contains. The tabs of the others load theirs, so that the page stays light. */
-const containedLabels = ["curl", "TypeScript · ours", "Python · openai"];
+const containedLabels = new Set(["curl", "TypeScript · ours", "Python · openai"]);
 
 /** Returns the samples of an operation in all languages, and the files of those that the page does not contain. */
 export function operationSamples(operationId: string, guides: Sources["guides"]): Part {
@@ -23,7 +23,7 @@ export function operationSamples(operationId: string, guides: Sources["guides"])
   );
   const files = new Map<string, string>();
   const samples = [...found].map(([, file = "", info = "", text = ""]): CodeSample => {
-    if (containedLabels.includes(info.replace(/^\w+ /, ""))) return { text: text.trimEnd(), info };
+    if (containedLabels.has(info.replace(/^\w+ /, ""))) return { text: text.trimEnd(), info };
     const src = `/docs/reference/${operationId}/${file}`;
     files.set(src, text);
     return { text, info, src };
