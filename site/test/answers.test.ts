@@ -47,6 +47,8 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
 
   beforeAll(async () => {
     server = await startTestServer({ scenarios });
+    // A browser would be told to come again while the site is built.
+    await fetch(`${server.origin}/docs`);
     browser = await launchChromium();
   });
   afterAll(async () => {
