@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Subject } from "../mutants/judge.ts";
+import type { Baseline } from "../src/run/baseline.ts";
 import { startSubject } from "../mutants/subject.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
@@ -122,10 +123,26 @@ describe("run", () => {
       return file;
     };
     expect((await runOf(bad, "--baseline", baseline("2999-01-01"))).code).toBe(0);
-    expect((await runOf(bad, "--baseline", baseline("2020-01-01"))).code).toBe(1);
+    expect((await runOf(bad, "--baseline", baseline("2020-01-01"))).code).toBe(2);
     const stale = await runOf(good, "--baseline", baseline("2999-01-01"));
     expect(stale.code).toBe(1);
     expect(stale.text).toContain("XPASS AUTH-08");
+  });
+
+  test("writes a baseline of today's failures, with which it exits with 0 until one of them passes again", async () => {
+    await using bad = await startSubject({
+      reply: (reply) => ({ ...reply, status: reply.status === 405 ? 404 : reply.status }),
+    });
+    const file = join(folder, "written.json");
+    const first = await runOf(bad, "--level", "core", "--write-baseline", file);
+    expect(first.text).toContain("known failures");
+    expect(first.code).toBe(0);
+    const { known } = JSON.parse(readFileSync(file, "utf8")) as Baseline; // the run wrote it
+    expect(known.map(({ clause }) => clause)).toContain("HTTP-02");
+    expect((await runOf(bad, "--level", "core", "--baseline", file)).code).toBe(0);
+    const stale = await runOf(good, "--level", "core", "--baseline", file);
+    expect(stale.code).toBe(1);
+    expect(stale.text).toContain("XPASS HTTP-03");
   });
 
   test("sends nothing in a dry run", async () => {

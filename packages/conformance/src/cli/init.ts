@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { ConformanceProfile } from "../profile.ts";
 import { scenariosFor } from "../scenarios.ts";
+import { readProfileFile } from "./profile-flags.ts";
 
 const example: ConformanceProfile = {
   implementation: { name: "my implementation", version: "1.0" },
@@ -44,7 +45,7 @@ export function addScriptCommand(program: Command): void {
     .option("--profile <file>", "conformance profile, whose deadlines set the waits")
     .action(({ profile: file }: { readonly profile?: string }) => {
       // A conformance profile of the implementer.
-      const given = file === undefined ? {} : (JSON.parse(readFileSync(file, "utf8")) as ConformanceProfile);
+      const given = file === undefined ? {} : readProfileFile(file);
       process.stdout.write(`${JSON.stringify({ scenarios: scenariosFor(given) }, undefined, 2)}\n`);
     });
 }

@@ -1,11 +1,13 @@
-import { readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import { capabilities, levels } from "../contract/contract.ts";
+import { capabilities, clauses, contractVersion, levels } from "../contract/contract.ts";
 import type { Capability, Level } from "../contract/contract.ts";
 import { faultOfKey, readBaseUrl } from "../preflight/base-url.ts";
 import { PreflightError } from "../preflight/preflight-error.ts";
 import { keyRoles } from "../profile.ts";
+import { nearestOf, remedyFor } from "./nearest.ts";
+import { readJsonFile } from "./read-json-file.ts";
 import type { ConformanceProfile, KeyRole, RunProfile } from "../profile.ts";
 import { profileNames, selectClauses, selectors } from "../contract/select-clauses.ts";
 
@@ -19,6 +21,7 @@ export interface ProfileFlags {
   readonly profile?: string;
   readonly only?: readonly string[];
   readonly skip?: readonly string[];
+  readonly contract?: string;
   readonly header: readonly string[];
   readonly probe?: boolean;
   readonly requireAll?: boolean;
@@ -32,7 +35,8 @@ const listOf =
     const parts = text.split(",").map((part) => part.trim());
     const chosen = parts.includes("all") ? allowed : allowed.filter((one) => parts.includes(one));
     const odd = parts.find((part) => part !== "all" && part !== "any" && !allowed.some((one) => one === part));
-    if (odd !== undefined) throw new InvalidArgumentError(`"${odd}" is none of ${allowed.join(", ")}.`);
+    if (odd !== undefined)
+      throw new InvalidArgumentError(`"${odd}" is none of ${allowed.join(", ")}; ${remedyFor(odd, allowed)}`);
     return [...new Set([...before, ...chosen])];
   };
 
@@ -40,8 +44,18 @@ function selectorsIn(text: string, before: readonly string[] = []): readonly str
   const parts = text.split(",").map((part) => part.trim());
   const known = new Set(selectors.map((one) => one.toLowerCase()));
   const odd = parts.find((part) => !known.has(part.toLowerCase()));
-  if (odd !== undefined) throw new InvalidArgumentError(`"${odd}" is not a clause, a chapter or a tag.`);
+  if (odd !== undefined)
+    throw new InvalidArgumentError(`"${odd}" is not a clause, a chapter or a tag; ${remedyFor(odd, selectors)}`);
   return [...before, ...parts];
+}
+
+const versions = [...new Set(clauses.map(({ since }) => since))];
+
+function readVersion(text: string): string {
+  const found = versions.find((version) => version === text.replace(/^v/i, ""));
+  if (found === undefined)
+    throw new InvalidArgumentError(`The contract has no version ${text}; it has ${versions.join(", ")}.`);
+  return found;
 }
 
 export const readWhole = (text: string): number => {
@@ -72,6 +86,11 @@ export const addProfileFlags = (command: Command): Command =>
     .option("--only <clauses>", "judge only these: ids, chapters such as STRM, or tags such as tools", selectorsIn)
     .option("--skip <clauses>", "leave these out", selectorsIn)
     .option(
+      "--contract <version>",
+      `judge by the clauses that this version had (default: ${contractVersion})`,
+      readVersion,
+    )
+    .option(
       "--header <header>",
       "`Name: value` for every request; may be repeated",
       (text: string, before: readonly string[]) => [...before, text],
@@ -92,6 +111,7 @@ export function readProfile(flags: ProfileFlags): {
   const selected = selectClauses(base, [
     declared,
     { ...(flags.only && { only: flags.only }), ...(flags.skip && { skip: flags.skip }) },
+    ...(flags.contract === undefined ? [] : [{ since: flags.contract }]),
   ]);
   const url = readBaseUrl(flags.baseUrl ?? "http://127.0.0.1:8080/v1");
   const headers = flags.header.map((text, index) => readHeader(text, index));
@@ -125,9 +145,17 @@ export function readProfile(flags: ProfileFlags): {
 function declarationsIn(profile: string | undefined): ConformanceProfile {
   if (profile === undefined) return {};
   const name = profileNames.find((one) => one === profile);
-  return name === undefined
-    ? (JSON.parse(readFileSync(profile, "utf8")) as ConformanceProfile) // what `init` wrote
-    : { extends: name };
+  return name === undefined ? readProfileFile(profile) : { extends: name };
+}
+
+/**
+ * Reads the file of a conformance profile.
+ * @throws Error with one sentence if it is not one
+ */
+export function readProfileFile(file: string): ConformanceProfile {
+  const nearest = existsSync(file) ? undefined : nearestOf(file, profileNames);
+  if (nearest !== undefined) throw new Error(`There is no profile and no file ${file}; did you mean "${nearest}"?`);
+  return readJsonFile(file, "profile.schema.json") as ConformanceProfile; // the schema has been checked
 }
 
 /** A header value of at least this length may be a secret: it is handled by name, like a key. */

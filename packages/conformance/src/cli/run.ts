@@ -5,11 +5,14 @@ import { prepareFolder, withoutSecrets, writeReports } from "../report/write-rep
 import { buildReport } from "../report/report.ts";
 import { toTerminal } from "../report/terminal.ts";
 import { assess } from "../run/assess.ts";
+import { baselineOf } from "../run/baseline.ts";
 import type { Baseline } from "../run/baseline.ts";
+import type { Assessment } from "../run/verdict.ts";
 import { checksFor, faultsOfSuite, stepsFor } from "../run/plan.ts";
 import type { RunProfile } from "../profile.ts";
 import { collectEvidence } from "../run/collect-evidence.ts";
 import { preflight } from "../preflight/preflight.ts";
+import { assertWritable, readBaseline, writeBaseline } from "./baseline-file.ts";
 import { addProfileFlags, readProfile, readWhole } from "./profile-flags.ts";
 import type { ProfileFlags } from "./profile-flags.ts";
 import { interruptedCode, listenForInterrupt, Progress } from "./progress.ts";
@@ -17,6 +20,7 @@ import { interruptedCode, listenForInterrupt, Progress } from "./progress.ts";
 interface RunFlags extends ProfileFlags {
   readonly strict?: boolean;
   readonly baseline?: string;
+  readonly writeBaseline?: string;
   readonly report?: string;
   readonly ca?: string;
   readonly maxCost?: number;
@@ -33,6 +37,7 @@ export function addRunCommand(program: Command): void {
   addProfileFlags(program.command("run").description("send requests to a service and judge its answers"))
     .option("--strict", "a broken SHOULD fails as well")
     .option("--baseline <file>", "known failures to allow, each with a reason and an expiry date")
+    .option("--write-baseline <file>", "write the failures of this run there as known ones, each allowed for 90 days")
     .option(
       "--report <folder>",
       "write report.json, report.html, report.md, junit.xml, badge.svg and the recording there",
@@ -61,6 +66,9 @@ async function run(flags: RunFlags): Promise<number> {
   }
   if (flags.baseUrl === undefined) throw new Error("--base-url is missing.");
   const { profile, secrets } = readProfile(flags);
+  const today = new Date().toISOString().slice(0, 10);
+  const baseline = flags.baseline === undefined ? undefined : readBaseline(flags.baseline, today);
+  if (flags.writeBaseline !== undefined) assertWritable(flags.writeBaseline);
   if (flags.dryRun === true) return describe(profile);
   const ca = flags.ca === undefined ? undefined : readCertificates(flags.ca);
   if (flags.report !== undefined) await prepareFolder(flags.report);
@@ -80,10 +88,15 @@ async function run(flags: RunFlags): Promise<number> {
   });
   progress[Symbol.dispose]();
   const durationMs = performance.now() - begunMs;
-  const assessment = assess(evidence, profile, {
-    isStrict: flags.strict === true,
-    ...(flags.baseline !== undefined && { baseline: readBaseline(flags.baseline) }),
-  });
+  const assessWith = (known: Baseline | undefined): Assessment =>
+    assess(evidence, profile, { isStrict: flags.strict === true, today, ...(known && { baseline: known }) });
+  let assessment = assessWith(baseline);
+  if (flags.writeBaseline !== undefined && assessment.stopped === undefined) {
+    const known = baselineOf(assessment.verdicts, baseline, today);
+    writeBaseline(flags.writeBaseline, known);
+    assessment = assessWith(known);
+    process.stderr.write(`${flags.writeBaseline}: ${known.known.length} known failures.\n`);
+  }
   const report = buildReport(assessment, evidence, profile, durationMs, {
     keyVariable: flags.apiKeyEnv,
     folder: flags.report,
@@ -104,9 +117,6 @@ function readCertificates(file: string): string {
   if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new Error(`--ca ${file} has no certificate in PEM.`);
   return text;
 }
-
-// The implementer's own file. A misspelled clause id matches nothing.
-const readBaseline = (file: string): Baseline => JSON.parse(readFileSync(file, "utf8")) as Baseline;
 
 function describe(profile: RunProfile): number {
   const steps = stepsFor(checksFor(profile), profile);

@@ -15,6 +15,8 @@ export interface Selection {
   readonly only?: readonly string[];
   /** Selectors of clauses that are left out. */
   readonly skip?: readonly string[];
+  /** A version of the contract, such as 1.0: clauses that came later are left out. */
+  readonly since?: string;
 }
 
 /** The listing and the behaviour under load that OpenRouter demands of a provider besides what SDKs need. */
@@ -53,12 +55,16 @@ const selects = (given: readonly string[], clause: Clause): boolean => {
   return given.some((selector) => own.has(selector.toLowerCase()));
 };
 
+/** Compares versions such as 1.0 and 1.10. */
+const isLater = (one: string, other: string): boolean => one.localeCompare(other, "en", { numeric: true }) > 0;
+
 /** The ids of the clauses that every selection leaves in. Undefined: all of the contract. */
 export function selectClauses(name: ProfileName, selections: readonly Selection[]): readonly string[] | undefined {
   const included = selections.flatMap(({ include = [] }) => include);
   const chosen = clauses
     .filter((clause) => clausesOfProfile[name](clause) || selects(included, clause))
     .filter((clause) => selections.every(({ only }) => only === undefined || selects(only, clause)))
-    .filter((clause) => selections.every(({ skip = [] }) => !selects(skip, clause)));
+    .filter((clause) => selections.every(({ skip = [] }) => !selects(skip, clause)))
+    .filter((clause) => selections.every(({ since }) => since === undefined || !isLater(clause.since, since)));
   return chosen.length === clauses.length ? undefined : chosen.map(({ id }) => id);
 }
