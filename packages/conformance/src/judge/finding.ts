@@ -84,8 +84,17 @@ export function find(check: () => string): Finding {
   }
 }
 
+/** A header as one short line for a report. */
+export function showHeader(
+  answer: { readonly header: (name: string) => string | undefined } | undefined,
+  name: string,
+): string {
+  const value = answer?.header(name);
+  return value === undefined ? `no header ${name}` : `the header ${name}: ${value}`;
+}
+
 /** A value as one short line for a report. */
 export function show(value: unknown): string {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  const text = value === undefined ? "no value" : JSON.stringify(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -1,5 +1,5 @@
 import type { Answer } from "../wire/answer.ts";
-import { must, show } from "./finding.ts";
+import { must, showHeader } from "./finding.ts";
 
 /** The members that an answer names in x-ignored-params. */
 export const ignoredNamesOf = (answer: Answer): string[] =>
@@ -12,8 +12,8 @@ export function mustNameIgnored(answer: Answer, ...names: readonly string[]): st
   must(
     missing.length === 0,
     answer,
-    `x-ignored-params with ${names.join(", ")}`,
-    show(answer.header("x-ignored-params")),
+    `the header x-ignored-params with ${names.join(", ")}`,
+    showHeader(answer, "x-ignored-params"),
   );
   return `named ${names.join(", ")}`;
 }

@@ -32,7 +32,7 @@ export function isCompletion(answer: Answer): boolean {
 
 /** The completion; the clause is broken if the request was not accepted. */
 export function completionOf(answer: Answer): unknown {
-  must(isCompletion(answer), answer, "200 with a completion", answer.summary);
+  must(isCompletion(answer), answer, "status 200 with a chat completion", answer.summary);
   return answer.json;
 }
 
@@ -112,18 +112,21 @@ export interface Refusal {
 
 /** Demands this refusal; returns what was seen. */
 export function mustRefuse(answer: Answer, { status, code, param, says }: Refusal): string {
-  const wanted = [status, code, ...(param === undefined ? [] : ["at", String(param)])].filter(Boolean).join(" ");
+  const members = Object.entries({ code, param }).filter(([, value]) => value !== undefined);
+  const wanted = [`status ${status}`, ...members.map(([name, value]) => `error.${name} ${show(value)}`)].join(", ");
   must(answer.status === status, answer, wanted, answer.summary);
   const error = valueAt(answer.json, "/error");
-  for (const [name, value] of Object.entries({ code, param })) {
+  for (const [name, value] of members) {
     const found = valueAt(error, `/${name}`);
-    if (value === undefined || found === value) continue;
-    broken(answer, wanted, `the ${name} ${show(found)} in ${answer.summary}`, {
+    if (found === value) continue;
+    const seen = found === undefined ? `no error.${name}` : `error.${name} ${show(found)}`;
+    broken(answer, wanted, `${seen} in ${answer.summary}`, {
       name: `error.${name}`,
       value: show(found),
     });
   }
   const message = textAt(error, "/message") ?? "";
-  if (says && !says.test(message)) broken(answer, `a message that matches ${String(says)}`, show(message));
+  if (says && !says.test(message))
+    broken(answer, `a message that matches ${String(says)}`, `the message ${show(message)}`);
   return `${answer.name}: ${wanted}`;
 }

@@ -141,7 +141,7 @@ export const probes: Readonly<Record<Level, Probe>> = {
       const answer = context.answer("upper bounds");
       completionOf(answer);
       const [entry] = listAt(answer.json, "/choices/0/logprobs/content");
-      must(textAt(entry, "/token") !== undefined, answer, "an entry per token", "none");
+      must(textAt(entry, "/token") !== undefined, answer, "an entry per token", "no entry");
       return "entries come where they are asked for";
     },
   },

@@ -1,7 +1,7 @@
 import type { Check, Step } from "../judge/check.ts";
 import { stepOfExchange } from "../judge/context.ts";
 import type { Context } from "../judge/context.ts";
-import { broken, cannot, show } from "../judge/finding.ts";
+import { broken, cannot } from "../judge/finding.ts";
 import { isCompletion, isRecord, mustRefuse } from "../judge/read.ts";
 import type { Refusal } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
@@ -84,7 +84,7 @@ const isAccepted = (answer: Answer): boolean =>
 /** SDKs branch on the class of the status, and a few on the status itself. */
 function mustFailAs(answer: Answer, status: number): string {
   const isAlike = answer.status === status || (status === 400 && answer.status === 422);
-  return isAlike ? `${answer.name}: ${answer.status}` : broken(answer, `status ${status}`, show(answer.summary));
+  return isAlike ? `${answer.name}: ${answer.status}` : broken(answer, `status ${status}`, answer.summary);
 }
 
 function chosenOf({ cases, sample }: RefusalPlan, { profile }: Context): readonly Case[] {

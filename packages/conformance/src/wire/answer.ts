@@ -75,14 +75,28 @@ export class Answer {
   /** One line about it, for a report. */
   get summary(): string {
     const { end, received } = this.exchange;
-    if (this.status === undefined) {
-      const bytes = received.reduce((sum, { bytes }) => sum + bytes.length, 0);
-      return `no answer (${this.fault ?? `${end} after ${bytes} bytes`})`;
-    }
-    const cut = this.isWhole ? "" : ` (${end} before the end)`;
-    return `${this.status} ${this.mediaType}${cut} ${this.text.slice(0, 240)}`.trim();
+    const size = received.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    if (this.status === undefined) return `no HTTP answer: ${this.fault ?? `${ends[end]} after ${size} bytes`}`;
+    const cut = this.isWhole ? "" : `, cut off because ${ends[end]}`;
+    const body = this.text.replaceAll(/\s+/g, " ").trim();
+    const kind =
+      this.mediaType === "application/json" || body === "" ? "" : ` (${this.mediaType || "no Content-Type"})`;
+    const short = body.length > 240 ? `${body.slice(0, 240)}…` : body;
+    return `status ${this.status}${kind}${cut} ${short === "" ? "without a body" : `with the body ${short}`}`;
   }
 }
+
+/** The ends of an exchange as clauses of a sentence. */
+const ends: Readonly<Record<Exchange["end"], string>> = {
+  complete: "the answer was complete",
+  closed: "the server closed the connection",
+  reset: "the server reset the connection",
+  unreachable: "no connection could be opened",
+  timeout: "the deadline passed",
+  "too-large": "the answer was too large",
+  disconnected: "the suite disconnected, as planned",
+  aborted: "the run was ended",
+};
 
 function parseJson(text: string): unknown {
   try {

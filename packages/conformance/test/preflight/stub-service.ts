@@ -32,13 +32,24 @@ export const soundReply =
     if (request.url === `${path}/models`)
       return json(response, 200, { object: "list", data: ids.map((id) => ({ id, object: "model" })) });
     if (request.url !== `${path}/chat/completions`) return json(response, 404, { detail: "Not Found" });
-    const { model } = JSON.parse(body) as { readonly model: string }; // the suite sends JSON
+    const model = modelIn(body);
+    if (model === undefined)
+      return json(response, 400, { error: { message: "Invalid JSON", type: "BadRequestError" } });
     if (!ids.includes(model))
       return json(response, 404, {
         error: { message: `The model \`${model}\` does not exist.`, type: "NotFoundError" },
       });
     return json(response, 200, completion);
   };
+
+function modelIn(body: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null && "model" in value ? String(value.model) : "";
+  } catch {
+    return undefined;
+  }
+}
 
 export const completion = {
   id: "chatcmpl-1",

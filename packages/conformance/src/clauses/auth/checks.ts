@@ -2,7 +2,7 @@ import { checkOf } from "../../judge/check.ts";
 import { combinedChecks } from "../../requests/combined-request.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
-import { cannot, must, show } from "../../judge/finding.ts";
+import { cannot, must, show, showHeader } from "../../judge/finding.ts";
 import { valueAt, isCompletion, mustRefuse, textAt } from "../../judge/read.ts";
 import { unknownKey } from "../../requests/keys.ts";
 import type { Answer } from "../../wire/answer.ts";
@@ -22,7 +22,7 @@ const checks: readonly Check[] = [
     ["expired and disabled", "AUTH-02 an unknown key"],
     (context) => {
       const trace = (answer: Answer): string =>
-        show([answer.status, valueAt(answer.json, "/error"), answer.header("www-authenticate")]);
+        `status ${answer.status}, the error ${show(valueAt(answer.json, "/error"))} and ${showHeader(answer, "www-authenticate")}`;
       const unknown = context.answer("AUTH-02 an unknown key");
       if (unknown.status !== 401) cannot("an unknown key is not refused with 401");
       for (const answer of context.answers("expired and disabled"))
@@ -40,8 +40,8 @@ const checks: readonly Check[] = [
         must(
           answer.header("www-authenticate") === "Bearer",
           answer,
-          "WWW-Authenticate: Bearer",
-          show(answer.header("www-authenticate")),
+          "the header WWW-Authenticate: Bearer",
+          showHeader(answer, "www-authenticate"),
         );
       return `${answers.length} answers`;
     },
@@ -59,9 +59,14 @@ const checks: readonly Check[] = [
           message.startsWith("Incorrect API key provided"),
           answer,
           'a message that begins "Incorrect API key provided"',
-          show(message),
+          `the message ${show(message)}`,
         );
-        must(!sendsToken(answer) || message === first, answer, show(first), show(message));
+        must(
+          !sendsToken(answer) || message === first,
+          answer,
+          `the message ${show(first)}, as for another wrong key`,
+          `the message ${show(message)}`,
+        );
       }
       return `${answers.length} answers: ${first}`;
     },
@@ -73,7 +78,12 @@ const checks: readonly Check[] = [
     judge: (context) => {
       const [none, unknown] = fromKeys.map((step) => textAt(context.answer(step).json, "/error/message") ?? "");
       const isSaid = none !== unknown && none?.includes("Bearer") === true;
-      must(isSaid, context.answer("AUTH-01 no Authorization"), "that no key was sent, and how to send one", show(none));
+      must(
+        isSaid,
+        context.answer("AUTH-01 no Authorization"),
+        "a message that no key was sent, and how to send one",
+        `the message ${show(none)}`,
+      );
       return show(none);
     },
   },
@@ -87,7 +97,12 @@ const checks: readonly Check[] = [
       for (const answer of unauthorized(context)) {
         const message = textAt(answer.json, "/error/message") ?? answer.text;
         const piece = piecesOf(unknownKey).find((one) => message.includes(one));
-        must(piece === undefined, answer, "no part of the key that was sent", `"${piece}" in ${show(message)}`);
+        must(
+          piece === undefined,
+          answer,
+          "no part of the key that was sent",
+          `the message ${show(message)} with "${piece}"`,
+        );
       }
       return `nothing in ${context.all.length} answers`;
     },

@@ -1,7 +1,7 @@
-import { catalog, edgeStatuses, faultsOf, limit } from "../../contract/contract.ts";
+import { catalog, clauseOf, edgeStatuses, faultsOf, limit } from "../../contract/contract.ts";
 import type { TestGroup, Check, Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
-import { cannot, must, show } from "../../judge/finding.ts";
+import { cannot, must, show, showHeader } from "../../judge/finding.ts";
 import { valueAt, isCompletion, isRecord, mustRefuse, textAt } from "../../judge/read.ts";
 import { chat } from "../../requests/chat-request.ts";
 import { engineSecrets } from "../../scenarios.ts";
@@ -43,7 +43,7 @@ const checkFailures = (
   clause: string,
   how: string,
   faultOf: (answer: Answer) => string | undefined,
-  expected = "an error as the contract defines it",
+  expected = clauseOf.get(clause)?.sentence ?? "",
   isForSdks = false,
 ): Check => {
   const judgeOf = (failuresIn: typeof failures) => (context: Context) => {
@@ -98,7 +98,7 @@ const checks: readonly Check[] = [
     judge: (context) => `${failures(context).length} errors`,
     common: (context) => {
       for (const answer of failuresOfCalls(context))
-        must(textAt(errorOf(answer), "/message") !== undefined, answer, "error.message", answer.summary);
+        must(textAt(errorOf(answer), "/message") !== undefined, answer, "the member error.message", answer.summary);
       return `${failuresOfCalls(context).length} errors`;
     },
   },
@@ -109,32 +109,39 @@ const checks: readonly Check[] = [
       isText("message") &&
       isText("type") &&
       ["param", "code"].every((name) => isText(name) || valueAt(error, `/${name}`) === null);
-    return isRight ? undefined : show(error);
+    return isRight ? undefined : `the error ${show(error)}`;
   }),
   checkFailures("ERR-03", "Compares request_id with the header.", (answer) => {
     const [id, header] = [valueAt(answer.json, "/request_id"), answer.header("x-request-id")];
-    return typeof id === "string" && id === header ? undefined : `${show(id)}, header ${show(header)}`;
+    return typeof id === "string" && id === header
+      ? undefined
+      : `request_id ${show(id)} and ${showHeader(answer, "x-request-id")}`;
   }),
   checkFailures(
     "ERR-04",
     "Reads the media type of every failure.",
-    (answer) => (answer.mediaType === "application/json" ? undefined : answer.mediaType || "none"),
-    "application/json",
+    (answer) =>
+      answer.mediaType === "application/json"
+        ? undefined
+        : answer.mediaType === ""
+          ? "no Content-Type"
+          : `Content-Type ${answer.mediaType}`,
+    "an error as application/json",
     true,
   ),
   checkFailures("ERR-05", "Looks status and type of every error up by its code.", (answer) => {
     const error = errorOf(answer);
     const entry = catalog[String(valueAt(error, "/code"))];
-    if (!entry) return isRecord(error) ? `no known code in ${show(error)}` : answer.summary;
+    if (!entry) return isRecord(error) ? `an unknown error.code in ${show(error)}` : answer.summary;
     const isEdge = edgeStatuses[String(answer.status)]?.code === valueAt(error, "/code");
     const isRight = (entry.status === answer.status || isEdge) && entry.type === valueAt(error, "/type");
     return isRight
       ? undefined
-      : `${answer.status} ${show(valueAt(error, "/type"))} with ${show(valueAt(error, "/code"))}`;
+      : `status ${answer.status} and error.type ${show(valueAt(error, "/type"))} with error.code ${show(valueAt(error, "/code"))}`;
   }),
   checkFailures("ERR-06", "Looks every code up.", (answer) => {
     const faults = faultsOf("ErrorCode", valueAt(errorOf(answer), "/code"));
-    return faults.length === 0 ? undefined : show(valueAt(errorOf(answer), "/code"));
+    return faults.length === 0 ? undefined : `error.code ${show(valueAt(errorOf(answer), "/code"))}`;
   }),
   {
     clause: "ERR-07",
@@ -146,7 +153,10 @@ const checks: readonly Check[] = [
       for (const [whole, streamed] of pairs) {
         if (!whole || !streamed) cannot("not sent");
         const trace = (answer: Answer): string =>
-          show([answer.status, ...["type", "code", "param"].map((name) => valueAt(errorOf(answer), `/${name}`))]);
+          [
+            `status ${answer.status}`,
+            ...["type", "code", "param"].map((name) => `${name} ${show(valueAt(errorOf(answer), `/${name}`))}`),
+          ].join(", ");
         if (whole.status === undefined || whole.status < 400) cannot(`"${whole.name}" was not refused`);
         must(trace(streamed) === trace(whole), streamed, trace(whole), trace(streamed));
       }
@@ -168,11 +178,11 @@ const checks: readonly Check[] = [
       const address = /\b(?:\d{1,3}\.){3}\d{1,3}:\d{2,5}\b|\blocalhost:\d+|\bECONNREFUSED\b/.exec(text)?.[0];
       return secret ?? stack ?? address;
     },
-    "nothing of the inside",
+    "no stack, path or address of the inside in an error",
   ),
   checkFailures("ERR-09", "Reads the path in every `param`.", (answer) => {
     const param = textAt(errorOf(answer), "/param");
-    return param === undefined || path.test(param) ? undefined : show(param);
+    return param === undefined || path.test(param) ? undefined : `error.param ${show(param)}`;
   }),
   {
     clause: "ERR-09",
@@ -198,21 +208,23 @@ const checks: readonly Check[] = [
         must(
           valueAt(errorOf(answer), "/param") === deepest[step],
           answer,
-          deepest[step],
-          show(valueAt(errorOf(answer), "/param")),
+          `error.param ${show(deepest[step])}`,
+          `error.param ${show(valueAt(errorOf(answer), "/param"))}`,
         );
       }
       return sent.length > 1 ? `${sent.length} paths` : cannot("too few of them were sent");
     },
   },
   checkFailures("ERR-11", "Reads Link of every failure with a code.", (answer) => {
-    if (!isRecord(errorOf(answer))) return "no envelope";
+    if (!isRecord(errorOf(answer))) return "an answer without the member error";
     const link = answer.header("link");
     return link !== undefined &&
       /<[^>]+>\s*;[^,]*rel="?help"?/.test(link) &&
       link.includes(String(valueAt(errorOf(answer), "/code")))
       ? undefined
-      : show(link);
+      : link === undefined
+        ? "no header Link"
+        : `the header Link: ${link}`;
   }),
   {
     clause: "ERR-12",
@@ -229,7 +241,7 @@ const checks: readonly Check[] = [
             ?.replace(/\[\d+\]$/, "") ?? param;
         const isNamed =
           message.toLowerCase().includes(member.toLowerCase()) || (param === "messages" && message.includes("prompt"));
-        must(isNamed, answer, `a message that names ${member}`, show(message));
+        must(isNamed, answer, `a message that names ${member}`, `the message ${show(message)}`);
       }
       return named.length > 0 ? `${named.length} messages` : cannot("no error named a member");
     },
@@ -254,7 +266,7 @@ const longPaths: Check = {
     const answer = context.answer("a member with a very long path");
     mustRefuse(answer, { status: 400, code: "invalid_value", param: "logit_bias" });
     const { length } = Array.from(textAt(errorOf(answer), "/message") ?? "");
-    must(length <= mostCharacters, answer, `a message of at most ${mostCharacters} characters`, `${length}`);
+    must(length <= mostCharacters, answer, `a message of at most ${mostCharacters} characters`, `${length} characters`);
     return `a message of ${length} characters`;
   },
 };

@@ -26,7 +26,12 @@ const isListed = ajv.compile(listed);
 function mustBeListed(answer: Answer): string {
   completionOf(answer);
   if (finishOf(answer) !== "stop") cannot(`"${answer.name}" finished with ${show(finishOf(answer))}`);
-  must(isListed(parse(contentOf(answer))), answer, "content that is valid against the schema", show(contentOf(answer)));
+  must(
+    isListed(parse(contentOf(answer))),
+    answer,
+    "content that is valid against the schema",
+    `the content ${show(contentOf(answer))}`,
+  );
   return show(contentOf(answer));
 }
 
@@ -35,7 +40,12 @@ const checks: readonly Check[] = [
     const [plain, text] = [context.answer("plain"), context.answer("text format")];
     givenCompletion(plain);
     completionOf(text);
-    must(contentOf(text) === contentOf(plain), text, show(contentOf(plain)), show(contentOf(text)));
+    must(
+      contentOf(text) === contentOf(plain),
+      text,
+      `the text ${show(contentOf(plain))}`,
+      `the text ${show(contentOf(text))}`,
+    );
     return show(contentOf(text));
   }),
   checkOf("FMT-02", "Asks for several JSON objects, and reads those that were not cut.", ["JSON object"], (context) => {
@@ -43,7 +53,8 @@ const checks: readonly Check[] = [
     completionOf(answer);
     const whole = [...listAt(answer.json, "/choices").keys()].filter((index) => finishOf(answer, index) === "stop");
     const texts = whole.map((index) => contentOf(answer, index));
-    for (const text of texts) must(isRecord(parse(text)), answer, "one JSON object", show(text));
+    for (const text of texts)
+      must(isRecord(parse(text)), answer, "content that is one JSON object", `the content ${show(text)}`);
     return texts.length > 0 ? texts.join(" ") : cannot("every choice was cut");
   }),
   checkOf("FMT-03", "Asks for JSON by a schema and validates it.", ["JSON by schema"], (context) =>
@@ -66,7 +77,7 @@ const checks: readonly Check[] = [
           ajv.validate(schema, parse(contentOf(answer))),
           answer,
           `content that keeps ${name}`,
-          show(contentOf(answer)),
+          `the content ${show(contentOf(answer))}`,
         );
       }
       return "every answer was valid";
@@ -83,7 +94,12 @@ const checks: readonly Check[] = [
       if (finishOf(answer) !== "stop") cannot(`the answer finished with ${show(finishOf(answer))}`);
       const content = contentOf(answer).replaceAll(/\s/g, "");
       for (const [name, digits] of Object.entries(exactNumbers))
-        must(content.includes(`"${name}":${digits}`), answer, `${name}: ${digits}`, show(content));
+        must(
+          content.includes(`"${name}":${digits}`),
+          answer,
+          `content with ${name}: ${digits}`,
+          `the content ${show(content)}`,
+        );
       return show(content);
     },
   ),
@@ -96,7 +112,12 @@ const checks: readonly Check[] = [
         const [name, , allowed] = formats[index] ?? cannot("an answer too many");
         completionOf(answer);
         if (finishOf(answer) !== "stop") cannot(`"${name}" finished with ${show(finishOf(answer))}`);
-        must(parse(contentOf(answer)) === allowed, answer, `${show(allowed)} for ${name}`, show(contentOf(answer)));
+        must(
+          parse(contentOf(answer)) === allowed,
+          answer,
+          `the content ${show(allowed)} for ${name}`,
+          `the content ${show(contentOf(answer))}`,
+        );
       }
       return "every answer kept the format";
     },
@@ -120,7 +141,7 @@ const checks: readonly Check[] = [
         isShown ? more > fewer : more === fewer,
         annotated,
         `${isShown ? "more than " : ""}${fewer} prompt_tokens`,
-        show(more),
+        `${show(more)} prompt_tokens`,
       );
       return `${fewer} and ${more} prompt_tokens`;
     },
@@ -140,8 +161,8 @@ const checks: readonly Check[] = [
         must(
           param.startsWith(schemaPath) || /^tools\[\d+\]\.function\.parameters/.test(param),
           answer,
-          "the path of the schema",
-          show(param),
+          "an error.param that is the path of the schema",
+          `error.param ${show(param)}`,
         );
       }
       return refused.length > 0 ? `${refused.length} answers` : cannot("no schema was refused with invalid_schema");
@@ -167,8 +188,13 @@ const checks: readonly Check[] = [
     (context) => {
       const answer = context.answer("JSON cut off by max tokens");
       completionOf(answer);
-      must(finishOf(answer) === "length", answer, "finish_reason length", show(finishOf(answer)));
-      must(parse(contentOf(answer)) === undefined, answer, "content that breaks off", show(contentOf(answer)));
+      must(finishOf(answer) === "length", answer, 'finish_reason "length"', `finish_reason ${show(finishOf(answer))}`);
+      must(
+        parse(contentOf(answer)) === undefined,
+        answer,
+        "content that breaks off",
+        `the content ${show(contentOf(answer))}`,
+      );
       return show(contentOf(answer));
     },
   ),

@@ -1,5 +1,5 @@
 import type { Check } from "../../judge/check.ts";
-import { must, show } from "../../judge/finding.ts";
+import { must, showHeader } from "../../judge/finding.ts";
 import { mustNameIgnored } from "../../judge/ignored-params.ts";
 import { completionOf, listAt } from "../../judge/read.ts";
 import { clientId, sentHeader } from "../../requests/client-headers.ts";
@@ -37,7 +37,7 @@ export const bodies: readonly Part[] = [
     raw: ['"n":1'],
     judge: (answer) => {
       const { length } = listAt(completionOf(answer), "/choices");
-      must(length === 1, answer, "one choice, by the last `n`", `${length}`);
+      must(length === 1, answer, "one choice, by the last `n`", `${length} choices`);
       return "one choice";
     },
   },
@@ -52,8 +52,8 @@ export const withLongClientId: Part = {
     must(
       answer.header("x-client-request-id") === undefined,
       answer,
-      "no X-Client-Request-Id",
-      show(answer.header("x-client-request-id")),
+      "no header X-Client-Request-Id",
+      showHeader(answer, "x-client-request-id"),
     );
     return `${sentHeader(answer, "x-client-request-id")?.length} characters dropped`;
   },

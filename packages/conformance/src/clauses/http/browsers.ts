@@ -1,6 +1,6 @@
 import { limit } from "../../contract/contract.ts";
 import type { Check, Step } from "../../judge/check.ts";
-import { must, show } from "../../judge/finding.ts";
+import { must, showHeader } from "../../judge/finding.ts";
 import { httpRequest } from "../../requests/chat-request.ts";
 import { originOf, sentHeader } from "../../requests/client-headers.ts";
 import type { Answer } from "../../wire/answer.ts";
@@ -44,7 +44,12 @@ export const browserChecks: readonly Check[] = [
       must(isSuccess, answer, "a status of 2xx", answer.summary);
       const allowed = answer.header("access-control-allow-origin");
       const isAllowed = allowed === "*" || allowed === originOf(context.profile);
-      must(isAllowed, answer, "Access-Control-Allow-Origin with the origin or *", show(allowed));
+      must(
+        isAllowed,
+        answer,
+        "Access-Control-Allow-Origin with the origin or *",
+        showHeader(answer, "access-control-allow-origin"),
+      );
       const methods = answer.header("access-control-allow-methods") ?? "POST";
       must(/\bPOST\b|\*/.test(methods), answer, "POST among Access-Control-Allow-Methods", methods);
       return `${answer.status}, allowed for ${allowed}`;
@@ -58,7 +63,12 @@ export const browserChecks: readonly Check[] = [
       const answer = context.answer("preflight");
       const seconds = String(limit("preflightCacheSeconds"));
       const given = answer.header("access-control-max-age");
-      must(given === seconds, answer, `Access-Control-Max-Age: ${seconds}`, show(given));
+      must(
+        given === seconds,
+        answer,
+        `the header Access-Control-Max-Age: ${seconds}`,
+        showHeader(answer, "access-control-max-age"),
+      );
       return `${seconds} seconds`;
     },
   },
@@ -72,7 +82,12 @@ export const browserChecks: readonly Check[] = [
         .split(",")
         .map((name) => name.trim().toLowerCase());
       const missing = names.includes("*") ? [] : exposed.filter((name) => !names.includes(name));
-      must(missing.length === 0, answer, "all of them exposed", `${missing.join(", ")} missing`);
+      must(
+        missing.length === 0,
+        answer,
+        "Access-Control-Expose-Headers with every header that a caller may read",
+        `${missing.join(", ")} not among them`,
+      );
       return `${names.length} headers exposed`;
     },
   },
@@ -85,7 +100,12 @@ export const browserChecks: readonly Check[] = [
         (answer) => answer.status !== undefined && sentHeader(answer, "origin") === undefined,
       );
       const odd = others.find((answer) => corsOf(answer).length > 0);
-      must(odd === undefined, odd, "no CORS header", odd ? corsOf(odd).join(", ") : "");
+      must(
+        odd === undefined,
+        odd,
+        "no CORS header without an Origin in the request",
+        odd ? corsOf(odd).join(", ") : "",
+      );
       const positiveControl = browserAnswers(context.all).some((answer) => corsOf(answer).length > 0);
       return positiveControl && others.length > 0 ? `none in ${others.length} answers` : "";
     },
@@ -100,8 +120,8 @@ export const browserChecks: readonly Check[] = [
       must(
         odd === undefined,
         odd,
-        "no Access-Control-Allow-Credentials",
-        show(odd?.header("access-control-allow-credentials")),
+        "no header Access-Control-Allow-Credentials",
+        showHeader(odd, "access-control-allow-credentials"),
       );
       const positiveControl = answers.filter((answer) => corsOf(answer).length > 0);
       return positiveControl.length > 0 ? `absent in ${positiveControl.length} answers with CORS headers` : "";

@@ -1,6 +1,6 @@
 import { edgeStatuses, limit } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
-import { must, show } from "../../judge/finding.ts";
+import { must, showHeader } from "../../judge/finding.ts";
 import { valueAt, mustRefuse } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { acceptedChecks } from "./accepted.ts";
@@ -25,7 +25,7 @@ const checks: readonly Check[] = [
     uses: ["HEAD", "models"],
     judge: (context) => {
       const answer = context.answer("HEAD");
-      must(answer.status === 405, answer, "405", answer.summary);
+      must(answer.status === 405, answer, "status 405", answer.summary);
       return mustAllow(answer, "GET");
     },
   },
@@ -51,7 +51,7 @@ const checks: readonly Check[] = [
       must(
         answer.status !== undefined && answer.status === wanted,
         answer,
-        `${wanted}, as for a short one`,
+        `status ${wanted}, as for a short one`,
         answer.summary,
       );
       return `${answer.status} to ${limit("maxBodyBytes")} bytes`;
@@ -111,7 +111,7 @@ const checks: readonly Check[] = [
       must(
         good?.isWhole === true && good.status === alone.status,
         good,
-        `${alone.status} on the same connection, as on another`,
+        `status ${alone.status} on the same connection, as on another`,
         good?.summary ?? "no answer",
       );
       return "three answers on one connection";
@@ -130,7 +130,7 @@ const orderedFaults: readonly (readonly [step: string, status: number, code: str
 function mustAllow(answer: Answer, method: string): string {
   const methods = (answer.header("allow") ?? "").split(",").map((one) => one.trim());
   const isList = methods.includes(method) && !methods.includes(answer.exchange.request.method);
-  must(isList, answer, `Allow: ${method}`, `Allow: ${show(answer.header("allow"))}`);
+  must(isList, answer, `Allow: ${method}`, `Allow: ${showHeader(answer, "allow")}`);
   return `405 with Allow: ${methods.join(", ")}`;
 }
 
@@ -138,8 +138,8 @@ function mustBeEdge(answer: Answer, statuses: readonly number[]): string {
   const wanted = `one of ${statuses.join(", ")} with the envelope`;
   must(answer.status !== undefined && statuses.includes(answer.status), answer, wanted, answer.summary);
   const code = edgeStatuses[String(answer.status)]?.code;
-  must(valueAt(answer.json, "/error/code") === code, answer, `the code ${code}`, answer.summary);
-  must(valueAt(answer.json, "/error/param") === null, answer, "param null", answer.summary);
+  must(valueAt(answer.json, "/error/code") === code, answer, `error.code "${code}"`, answer.summary);
+  must(valueAt(answer.json, "/error/param") === null, answer, "error.param null", answer.summary);
   return `${answer.name}: ${answer.status} ${code}`;
 }
 

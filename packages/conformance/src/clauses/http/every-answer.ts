@@ -1,5 +1,5 @@
 import type { Check } from "../../judge/check.ts";
-import { must, show } from "../../judge/finding.ts";
+import { must, showHeader } from "../../judge/finding.ts";
 import { isCompletion, sentBody } from "../../judge/read.ts";
 import { clientId, sentHeader } from "../../requests/client-headers.ts";
 import type { Answer } from "../../wire/answer.ts";
@@ -19,7 +19,7 @@ export const everyAnswerChecks: readonly Check[] = [
       const seen = (["plain with Accept", "stream"] as const).map((step) => {
         const answer = context.answer(step);
         const wanted = step === "plain with Accept" ? "application/json" : "text/event-stream";
-        must(answer.status === 200 && answer.mediaType === wanted, answer, `200 as ${wanted}`, answer.summary);
+        must(answer.status === 200 && answer.mediaType === wanted, answer, `status 200 as ${wanted}`, answer.summary);
         return wanted;
       });
       return seen.join(" and ");
@@ -32,9 +32,9 @@ export const everyAnswerChecks: readonly Check[] = [
     judge: (context) => {
       const asked = context.all.filter((answer) => !isScripted(answer));
       const odd = asked.find(({ status }) => status === 500);
-      must(odd === undefined, odd, "no 500", odd?.summary ?? "");
+      must(odd === undefined, odd, "no status 500 for a mistake of the caller", odd?.summary ?? "");
       const broken = asked.find((answer) => answer.name.startsWith("odd values") && answer.status === undefined);
-      must(broken === undefined, broken, "an answer", broken?.summary ?? "");
+      must(broken === undefined, broken, "an HTTP answer to every request", broken?.summary ?? "");
       return answered(asked).some(isCompletion) ? `none in ${asked.length} answers` : "";
     },
   },
@@ -46,8 +46,13 @@ export const everyAnswerChecks: readonly Check[] = [
       const seen = new Map<string, Answer>();
       for (const answer of answered(context.all)) {
         const id = answer.header("x-request-id") ?? "";
-        must(id !== "", answer, "an x-request-id", "none");
-        must(!seen.has(id), answer, "an x-request-id of its own", `${id}, like "${seen.get(id)?.name}"`);
+        must(id !== "", answer, "the header x-request-id", "no such header");
+        must(
+          !seen.has(id),
+          answer,
+          "an x-request-id of its own",
+          `the x-request-id ${id} of "${seen.get(id)?.name}" again`,
+        );
         seen.set(id, answer);
       }
       return seen.size > 1 ? `${seen.size} different ones` : "";
@@ -60,8 +65,13 @@ export const everyAnswerChecks: readonly Check[] = [
     judge: (context) => {
       const answer = context.answer("plain with x-request-id");
       const id = answer.header("x-request-id");
-      must(id !== undefined, answer, "an x-request-id of the server", "none");
-      must(id !== sentHeader(answer, "x-request-id"), answer, "another x-request-id than the caller's", show(id));
+      must(id !== undefined, answer, "the header x-request-id, made by the server", "no such header");
+      must(
+        id !== sentHeader(answer, "x-request-id"),
+        answer,
+        "another x-request-id than the one that the caller sent",
+        `the header x-request-id: ${id}`,
+      );
       return `${id} instead of the caller's`;
     },
   },
@@ -74,8 +84,8 @@ export const everyAnswerChecks: readonly Check[] = [
       must(
         answer.header("x-client-request-id") === clientId,
         answer,
-        "the caller's own id",
-        show(answer.header("x-client-request-id")),
+        "the header X-Client-Request-Id with the value that the caller sent",
+        showHeader(answer, "x-client-request-id"),
       );
       return `${clientId.length} characters echoed`;
     },

@@ -195,7 +195,7 @@ export const steps: readonly Step[] = [
     needs: ["HTTP-16 an array of the largest size"],
     coveredBy: (context) => {
       const answer = context.answer("HTTP-16 an array of the largest size");
-      must(answer.status === 200 || answer.status === 400, answer, "200 or 400", answer.summary);
+      must(answer.status === 200 || answer.status === 400, answer, "status 200 or 400", answer.summary);
       return answer.name;
     },
     requests: (context) => [post(context, "[]")],

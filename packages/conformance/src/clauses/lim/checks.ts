@@ -1,7 +1,7 @@
 import { checkOf } from "../../judge/check.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
-import { cannot, must, show } from "../../judge/finding.ts";
+import { cannot, must, show, showHeader } from "../../judge/finding.ts";
 import { valueAt, isCompletion, mustRefuse } from "../../judge/read.ts";
 import { needsKey } from "../../requests/keys.ts";
 import type { Answer } from "../../wire/answer.ts";
@@ -16,15 +16,20 @@ function mustLimit(answers: readonly Answer[], limit: string): string {
   must(
     refused !== undefined,
     answers.at(-1),
-    "429 to one of the requests",
-    answers.map(({ status }) => status).join(", "),
+    "status 429 for one of the requests",
+    `the statuses ${answers.map(({ status }) => status).join(", ")}`,
   );
-  must(valueAt(refused.json, "/error/code") === "rate_limit_exceeded", refused, "rate_limit_exceeded", refused.summary);
+  must(
+    valueAt(refused.json, "/error/code") === "rate_limit_exceeded",
+    refused,
+    'error.code "rate_limit_exceeded"',
+    refused.summary,
+  );
   must(
     valueAt(refused.json, "/error/details/limit") === limit,
     refused,
-    `details.limit ${limit}`,
-    show(valueAt(refused.json, "/error/details/limit")),
+    `error.details.limit ${limit}`,
+    `error.details.limit ${show(valueAt(refused.json, "/error/details/limit"))}`,
   );
   if (!answers.some(isCompletion)) cannot("nothing was accepted with this key");
   return `429 ${limit} beside ${answers.filter(isCompletion).length} answers`;
@@ -44,7 +49,7 @@ const checks: readonly Check[] = [
       accepted <= needsKey(context, "requests", "requestsPerMinute"),
       answers.at(-1),
       "no more than the limit accepted",
-      `${accepted} accepted`,
+      `${accepted} accepted requests`,
     );
     return mustLimit(answers, "requests");
   }),
@@ -64,8 +69,13 @@ const checks: readonly Check[] = [
     (context) => {
       for (const answer of limited(context)) {
         const [seconds, ms] = [answer.header("retry-after") ?? "", answer.header("retry-after-ms") ?? ""];
-        must(/^[1-9]\d*$/.test(seconds), answer, "Retry-After in whole seconds, at least 1", show(seconds));
-        must(/^\d+$/.test(ms), answer, "retry-after-ms", show(ms));
+        must(
+          /^[1-9]\d*$/.test(seconds),
+          answer,
+          "Retry-After in whole seconds, at least 1",
+          `Retry-After ${show(seconds)}`,
+        );
+        must(/^\d+$/.test(ms), answer, "retry-after-ms in milliseconds", `retry-after-ms ${show(ms)}`);
       }
       return `${limited(context).length} answers`;
     },
@@ -73,7 +83,7 @@ const checks: readonly Check[] = [
       for (const answer of limited(context)) {
         const seconds = answer.header("retry-after") ?? "";
         const isTime = /^\d+(\.\d+)?$/.test(seconds) || !Number.isNaN(Date.parse(seconds));
-        must(isTime, answer, "Retry-After in seconds or as a date", show(seconds));
+        must(isTime, answer, "Retry-After in seconds or as a date", `Retry-After ${show(seconds)}`);
       }
       return `${limited(context).length} answers`;
     },
@@ -85,7 +95,7 @@ const checks: readonly Check[] = [
         seconds === Math.max(1, Math.ceil(ms / 1000)),
         answer,
         `Retry-After ${Math.max(1, Math.ceil(ms / 1000))}`,
-        `${seconds} beside ${ms} ms`,
+        `Retry-After ${seconds} and retry-after-ms ${ms}`,
       );
     }
     return `${limited(context).length} answers`;
@@ -100,15 +110,15 @@ const checks: readonly Check[] = [
         must(
           answer.header("x-should-retry") === "false",
           answer,
-          "x-should-retry: false",
-          show(answer.header("x-should-retry")),
+          "the header x-should-retry: false",
+          showHeader(answer, "x-should-retry"),
         );
       return long.length > 0 ? `${long.length} answers` : cannot("no wait was longer than 60 seconds");
     },
   ),
   checkOf("LIM-13", "Waits as long as the 429 demands and asks again.", ["after the wait"], (context) => {
     const answer = context.answer("after the wait");
-    must(isCompletion(answer), answer, "200 after the wait", answer.summary);
+    must(isCompletion(answer), answer, "status 200 after the wait", answer.summary);
     return `accepted after ${answer.exchange.request.behaviour?.delayMs} ms`;
   }),
   checkOf(
@@ -121,8 +131,8 @@ const checks: readonly Check[] = [
       must(
         refused.length > 0,
         answers.at(-1),
-        "429 to one of the requests",
-        answers.map(({ status }) => status).join(", "),
+        "status 429 for one of the requests",
+        `the statuses ${answers.map(({ status }) => status).join(", ")}`,
       );
       for (const answer of refused) {
         mustRefuse(answer, { status: 429, code: "capacity_exhausted" });
@@ -145,11 +155,16 @@ const checks: readonly Check[] = [
     must(
       answer.header("x-should-retry") === "false",
       answer,
-      "x-should-retry: false",
-      show(answer.header("x-should-retry")),
+      "the header x-should-retry: false",
+      showHeader(answer, "x-should-retry"),
     );
     const requested = valueAt(answer.json, "/error/details/requested");
-    must(typeof requested === "number", answer, "details.requested", show(requested));
+    must(
+      typeof requested === "number",
+      answer,
+      "a number as error.details.requested",
+      `error.details.requested ${show(requested)}`,
+    );
     return context.answers("beyond the tokens").some(isCompletion)
       ? "429 with x-should-retry: false"
       : cannot("nothing was accepted with this key");
@@ -162,7 +177,7 @@ const checks: readonly Check[] = [
       const answer = context.answer("few tokens and no maximum");
       const isLater = is429(answer) && answer.header("x-should-retry") !== "false";
       if (isLater) cannot("the tokens of the key were used up before");
-      must(isCompletion(answer), answer, "200", answer.summary);
+      must(isCompletion(answer), answer, "status 200", answer.summary);
       return "answered";
     },
   ),
@@ -176,7 +191,7 @@ const checks: readonly Check[] = [
       must(
         last !== undefined && isCompletion(last),
         last,
-        "200 once the others have ended",
+        "status 200 once the others have ended",
         last?.summary ?? "no answer",
       );
       const refused = answers.find(is429);

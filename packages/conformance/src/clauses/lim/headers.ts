@@ -1,6 +1,6 @@
 import type { Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
-import { cannot, must, show } from "../../judge/finding.ts";
+import { cannot, must, show, showHeader } from "../../judge/finding.ts";
 import type { Answer } from "../../wire/answer.ts";
 
 const kinds = ["requests", "tokens"] as const;
@@ -72,7 +72,7 @@ export const headerChecks: readonly Check[] = [
       const unauthenticated = context.all.filter(({ status }) => status === 401);
       for (const answer of unauthenticated) {
         const odd = answer.allHeaders.find(([name]) => name.startsWith("x-ratelimit-"));
-        must(odd === undefined, answer, "no x-ratelimit-*", show(odd));
+        must(odd === undefined, answer, "no header x-ratelimit-*", `the header ${show(odd)}`);
       }
       shown(context);
       return unauthenticated.length > 0 ? `${unauthenticated.length} answers` : "";
@@ -90,7 +90,7 @@ export const headerChecks: readonly Check[] = [
             left >= 0 && left <= most,
             answer,
             `0 to ${most} ${kind} left`,
-            show(answer.header(`x-ratelimit-remaining-${kind}`)),
+            showHeader(answer, `x-ratelimit-remaining-${kind}`),
           );
         }
       return `${shown(context).length} answers`;
@@ -104,7 +104,7 @@ export const headerChecks: readonly Check[] = [
       for (const answer of shown(context))
         for (const kind of kinds) {
           const reset = answer.header(`x-ratelimit-reset-${kind}`) ?? "";
-          must(duration.test(reset), answer, "a duration such as 6m0s", show(reset));
+          must(duration.test(reset), answer, "a duration such as 6m0s", `the duration ${show(reset)}`);
         }
       return `${shown(context).length} answers`;
     },
@@ -121,7 +121,7 @@ export const headerChecks: readonly Check[] = [
           number(answer, "limit", kind) > 0,
           answer,
           "a limit above 0",
-          show(answer.header(`x-ratelimit-limit-${kind}`)),
+          showHeader(answer, `x-ratelimit-limit-${kind}`),
         );
       return kinds.map((kind) => `${number(answer, "limit", kind)} ${kind}`).join(", ");
     },

@@ -39,7 +39,7 @@ function demanded(context: Context, step: string): readonly unknown[] {
   const answer = context.answer(step);
   completionOf(answer);
   const found = valueAt(answer.json, "/choices/0/logprobs");
-  must(entriesOf(answer).length > 0, answer, "entries in logprobs.content", show(found));
+  must(entriesOf(answer).length > 0, answer, "entries in logprobs.content", `logprobs.content ${show(found)}`);
   return entriesOf(answer);
 }
 
@@ -56,7 +56,7 @@ const checks: readonly Check[] = [
         const choices =
           answer.mediaType === "text/event-stream" ? choiceEvents(answer, 0) : listAt(answer.json, "/choices");
         const odd = choices.find((choice) => valueAt(choice, "/logprobs") !== null);
-        must(odd === undefined, answer, "logprobs null", show(odd));
+        must(odd === undefined, answer, "logprobs null", `logprobs ${show(odd)}`);
       }
       return others.length > 0 && entriesOf(context.answer("log-probabilities")).length > 0
         ? `null in ${others.length} answers`
@@ -71,7 +71,7 @@ const checks: readonly Check[] = [
         (numberAt(usageOf(answer), "/completion_tokens_details/reasoning_tokens") || 0);
       // Some engines count the token that ends the text. It has no entry.
       const isRight = entries.length === written || (finishOf(answer) === "stop" && entries.length === written - 1);
-      must(isRight, answer, `${written} entries`, `${entries.length}`);
+      must(isRight, answer, `${written} entries`, `${entries.length} entries`);
     }
     return "one per token";
   }),
@@ -82,7 +82,7 @@ const checks: readonly Check[] = [
         bytesOf(entries) === bytesOfText(contentOf(answer)),
         answer,
         `the bytes of ${show(contentOf(answer))}`,
-        show(Buffer.from(bytesOf(entries), "latin1").toString()),
+        `the bytes of ${show(Buffer.from(bytesOf(entries), "latin1").toString())}`,
       );
     }
     return "the same bytes";
@@ -92,7 +92,12 @@ const checks: readonly Check[] = [
       given(context, step).flatMap((entry) => [entry, ...listAt(entry, "/top_logprobs")]),
     );
     const odd = all.find((entry) => !(numberAt(entry, "/logprob") <= 0));
-    must(odd === undefined, context.answer("log-probabilities"), "at most 0", show(odd));
+    must(
+      odd === undefined,
+      context.answer("log-probabilities"),
+      "log-probabilities of at most 0",
+      `the log-probability ${show(odd)}`,
+    );
     return `${all.length} numbers`;
   }),
   checkOf("LOGP-05", "Counts the alternatives and reads their order.", ["log-probabilities"], (context) => {
@@ -100,12 +105,12 @@ const checks: readonly Check[] = [
     const answer = context.answer("log-probabilities");
     for (const entry of entries) {
       const top = listAt(entry, "/top_logprobs").map((one) => numberAt(one, "/logprob"));
-      must(top.length <= 5, answer, "at most 5 alternatives", `${top.length}`);
+      must(top.length <= 5, answer, "at most 5 alternatives", `${top.length} alternatives`);
       must(
         top.every((value, index) => index === 0 || value <= (top[index - 1] ?? 0)),
         answer,
-        "the highest first",
-        show(top),
+        "the most probable alternative first",
+        `the alternatives ${show(top)}`,
       );
     }
     return entries.some((entry) => listAt(entry, "/top_logprobs").length > 0)
@@ -121,7 +126,12 @@ const checks: readonly Check[] = [
         const odd = given(context, step).find(
           (entry) => !Array.isArray(valueAt(entry, "/top_logprobs")) || listAt(entry, "/top_logprobs").length > 0,
         );
-        must(odd === undefined, context.answer(step), "an empty list", show(odd));
+        must(
+          odd === undefined,
+          context.answer(step),
+          "top_logprobs that is an empty list",
+          `top_logprobs ${show(odd)}`,
+        );
       }
       return "empty lists";
     },
@@ -137,8 +147,8 @@ const checks: readonly Check[] = [
         must(
           numberAt(entry, "/logprob") >= best - 1e-6,
           context.answer("log-probabilities"),
-          "the highest log-probability",
-          show(entry),
+          "the token with the highest log-probability",
+          `the entry ${show(entry)}`,
         );
       }
       return `${entries.length} tokens`;
@@ -158,7 +168,12 @@ const checks: readonly Check[] = [
       for (const choice of events) {
         const text = textAt(choice, "/delta/content") ?? "";
         const bytes = bytesOf(listAt(choice, "/logprobs/content"));
-        must(bytes === bytesOfText(text), answer, `entries for ${show(text)}`, show(valueAt(choice, "/logprobs")));
+        must(
+          bytes === bytesOfText(text),
+          answer,
+          `entries for ${show(text)}`,
+          `logprobs ${show(valueAt(choice, "/logprobs"))}`,
+        );
       }
       return events.some((choice) => isRecord(valueAt(choice, "/logprobs")))
         ? `${events.length} events`
@@ -179,10 +194,10 @@ const checks: readonly Check[] = [
         bytesOf(entriesOf(answer)) === bytesOfText(contentOf(answer)),
         answer,
         `entries for ${show(contentOf(answer))}`,
-        show(entriesOf(answer)),
+        `the entries ${show(entriesOf(answer))}`,
       );
       const empty = entriesOf(answer).find((entry) => listAt(entry, "/bytes").length === 0);
-      must(empty === undefined, answer, "no entry for the token that ends the text", show(empty));
+      must(empty === undefined, answer, "no entry for the token that ends the text", `the entry ${show(empty)}`);
       return `${entriesOf(answer).length} entries, none for the reasoning`;
     },
   ),
@@ -194,7 +209,12 @@ const checks: readonly Check[] = [
       const [plain, asked] = [context.answer("plain"), context.answer("log-probabilities")];
       givenCompletion(plain);
       completionOf(asked);
-      must(contentOf(asked) === contentOf(plain), asked, show(contentOf(plain)), show(contentOf(asked)));
+      must(
+        contentOf(asked) === contentOf(plain),
+        asked,
+        `the text ${show(contentOf(plain))}`,
+        `the text ${show(contentOf(asked))}`,
+      );
       return show(contentOf(asked));
     },
   ),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { document, faultsOf } from "../../contract/contract.ts";
+import { clauseOf, document, faultsOf } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import { valueAt, contentOf, givenCompletion, isCompletion, isRecord, listAt, textAt } from "../../judge/read.ts";
@@ -33,7 +33,12 @@ const checkModelObjects = (
     must(models.length > 0, answer, "a listing with model objects", answer.summary);
     for (const one of models) {
       const fault = faultOf(one);
-      must(fault === undefined, answer, "a valid model object", `${show(one["id"])}: ${fault}`);
+      must(
+        fault === undefined,
+        answer,
+        clauseOf.get(clause)?.sentence ?? "",
+        `the model object of ${show(one["id"])} with ${fault}`,
+      );
     }
     return `${models.length} models`;
   },
@@ -58,7 +63,7 @@ const checks: readonly Check[] = [
       must(
         answer.status === 200 && valueAt(answer.json, "/object") === "list",
         answer,
-        '200 with `object: "list"`',
+        'status 200 with `object: "list"`',
         answer.summary,
       );
       const data = valueAt(answer.json, "/data");
@@ -111,7 +116,8 @@ const checks: readonly Check[] = [
         context.answer("plain"),
         ...(context.has("other models") ? context.answers("other models") : []),
       ];
-      for (const answer of answers) must(isCompletion(answer), answer, "200 with a completion", answer.summary);
+      for (const answer of answers)
+        must(isCompletion(answer), answer, "status 200 with a chat completion", answer.summary);
       return `${answers.length} models answered`;
     },
   },
@@ -122,13 +128,13 @@ const checks: readonly Check[] = [
     judge: (context) => {
       const answers = retrieved.map((step) => context.answer(step));
       const found = answers.filter(({ status }) => status === 200);
-      must(found.length > 0, answers[0], "200", answers[0]?.summary ?? "no answer");
+      must(found.length > 0, answers[0], "status 200", answers[0]?.summary ?? "no answer");
       for (const answer of found)
         must(
           listedModel(context) !== undefined && isDeepStrictEqual(answer.json, listedModel(context)),
           answer,
-          show(listedModel(context)),
-          show(answer.json),
+          `the model object of the listing, ${show(listedModel(context))}`,
+          `the model object ${show(answer.json)}`,
         );
       return "the same model object";
     },
@@ -143,7 +149,7 @@ const checks: readonly Check[] = [
         must(
           answer.status === 200 && valueAt(answer.json, "/id") === modelId(context),
           answer,
-          `200 with ${modelId(context)}`,
+          `status 200 with the model object of ${modelId(context)}`,
           answer.summary,
         );
       return "both give the model";
@@ -158,7 +164,12 @@ const checks: readonly Check[] = [
       if (!without || !given) cannot("not answered");
       givenCompletion(without);
       givenCompletion(given);
-      must(contentOf(without) === contentOf(given), given, show(contentOf(without)), show(contentOf(given)));
+      must(
+        contentOf(without) === contentOf(given),
+        given,
+        `the text ${show(contentOf(without))}`,
+        `the text ${show(contentOf(given))}`,
+      );
       return `both: ${show(contentOf(given))}`;
     },
   },

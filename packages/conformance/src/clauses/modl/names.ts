@@ -25,9 +25,14 @@ export const nameChecks: readonly Check[] = [
       const { restrictedModel = "" } = context.profile;
       const others = listedIds(context).filter((id) => id !== restrictedModel);
       const [one, other] = [forbidden, unknown].map((answer) => withoutNames(answer, ["ID", ...others]));
-      must(one === other, forbidden, show(other), show(one));
+      must(one === other, forbidden, `the message ${show(other)}`, `the message ${show(one)}`);
       for (const answer of [forbidden, unknown, near])
-        must(!withoutNames(answer, ["ID"]).includes(restrictedModel), answer, "a message without the model", show(one));
+        must(
+          !withoutNames(answer, ["ID"]).includes(restrictedModel),
+          answer,
+          "a message without the model",
+          `the message ${show(one)}`,
+        );
       return `both: ${one}`;
     },
   },
@@ -41,10 +46,15 @@ export const nameChecks: readonly Check[] = [
       must(
         answer !== undefined && isCompletion(answer),
         answer,
-        "200 with a completion",
+        "status 200 with a chat completion",
         answer?.summary ?? "no answer",
       );
-      must(textAt(answer.json, "/model") === alias, answer, show(alias), show(valueAt(answer.json, "/model")));
+      must(
+        textAt(answer.json, "/model") === alias,
+        answer,
+        `model ${show(alias)}`,
+        `model ${show(valueAt(answer.json, "/model"))}`,
+      );
       return `${show(alias)} answered as ${show(alias)}`;
     },
   },
@@ -55,7 +65,12 @@ export const nameChecks: readonly Check[] = [
     judge: (context) => {
       const [alias, listed] = mustList(context);
       const [answer] = context.answers("retrieve an alias");
-      must(answer?.status === 200 && isDeepStrictEqual(answer.json, listed), answer, show(listed), show(answer?.json));
+      must(
+        answer?.status === 200 && isDeepStrictEqual(answer.json, listed),
+        answer,
+        `the model object ${show(listed)}`,
+        `the body ${show(answer?.json)}`,
+      );
       return `${show(alias)} gives ${show(listed["id"])}`;
     },
   },
@@ -66,7 +81,12 @@ export const nameChecks: readonly Check[] = [
     judge: (context) => {
       const names = modelObjectsOf(context).flatMap((one) => [one["id"], ...listAt(one, "/aliases")]);
       const twice = names.find((name, index) => names.indexOf(name) !== index);
-      must(names.length > 0 && twice === undefined, context.answer("models"), "names of one model each", show(twice));
+      must(
+        names.length > 0 && twice === undefined,
+        context.answer("models"),
+        "names that stand for one model each",
+        `the name ${show(twice)} twice`,
+      );
       return `${names.length} names`;
     },
   },
@@ -80,7 +100,7 @@ export const nameChecks: readonly Check[] = [
       must(
         answer !== undefined && isCompletion(answer),
         answer,
-        "200 with a completion",
+        "status 200 with a chat completion",
         answer?.summary ?? "no answer",
       );
       return `${show(name)} is answered`;
@@ -97,8 +117,8 @@ export const nameChecks: readonly Check[] = [
       must(
         textAt(answer.json, "/model") === listed["id"],
         answer,
-        show(listed["id"]),
-        show(valueAt(answer.json, "/model")),
+        `model ${show(listed["id"])}`,
+        `model ${show(valueAt(answer.json, "/model"))}`,
       );
       return `${show(name)} answered as ${show(listed["id"])}`;
     },
@@ -112,7 +132,12 @@ export const nameChecks: readonly Check[] = [
       const [asked, retrieved] = context.answers(short);
       const isTaken = asked !== undefined && isCompletion(asked);
       const wanted = isTaken ? isDeepStrictEqual(retrieved?.json, listed) : retrieved?.status === 404;
-      must(wanted, retrieved, isTaken ? show(listed) : "404, as for a chat", show(retrieved?.json));
+      must(
+        wanted,
+        retrieved,
+        isTaken ? `the model object ${show(listed)}` : "status 404, as for a chat",
+        `the body ${show(retrieved?.json)}`,
+      );
       return `${show(name)} gives ${isTaken ? show(listed["id"]) : "404"} in both`;
     },
   },
@@ -125,7 +150,7 @@ export const nameChecks: readonly Check[] = [
       mustRefuse(answer, { status: 404, code: "model_not_found", param: "model" });
       const message = withoutNames(answer, [""]);
       const named = listedIds(context).find((id) => message.includes(id));
-      must(named !== undefined, answer, "an id of the listing in the message", show(message));
+      must(named !== undefined, answer, "an id of the listing in the message", `the message ${show(message)}`);
       return `the message names ${show(named)}`;
     },
   },

@@ -39,7 +39,7 @@ export const steps: readonly Step[] = [
     needs: ["models", "after an error"],
     coveredBy: (context) => {
       const answer = context.exchange("after an error #3");
-      must(answer.status === 200, answer, "200", answer.summary);
+      must(answer.status === 200, answer, "status 200", answer.summary);
       return answer.name;
     },
     requests: (context) => [httpRequest(context, "GET", `${context.profile.basePath}/models/${modelId(context)}`)],

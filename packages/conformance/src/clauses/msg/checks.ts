@@ -23,14 +23,24 @@ function mustCountAsText(spelled: Answer | undefined, lookalike: Answer | undefi
   completionOf(spelled);
   givenCompletion(lookalike);
   const [count, wanted] = [tokensOf(spelled, "prompt_tokens"), tokensOf(lookalike, "prompt_tokens")];
-  must(count >= wanted * 0.72, spelled, `about ${wanted} prompt tokens, as for a text that looks alike`, `${count}`);
+  must(
+    count >= wanted * 0.72,
+    spelled,
+    `about ${wanted} prompt tokens, as for a text that looks alike`,
+    `${count} prompt tokens`,
+  );
   return `${count} prompt tokens, ${wanted} for a text that looks alike`;
 }
 
 function mustRefuseAt(place: RegExp, spelled: Answer, lookalike: Answer): string {
   givenCompletion(lookalike);
   const param = textAt(spelled.json, "/error/param");
-  must(param !== undefined && place.test(param), spelled, "a param that names the place", show(param));
+  must(
+    param !== undefined && place.test(param),
+    spelled,
+    "an error.param that names the place",
+    `error.param ${show(param)}`,
+  );
   return mustRefuse(spelled, { status: 400, code: "invalid_value" });
 }
 
@@ -77,10 +87,15 @@ const checks: readonly Check[] = [
       givenCompletion(whole);
       completionOf(parts);
       const [count, wanted] = [tokensOf(parts, "prompt_tokens"), tokensOf(whole, "prompt_tokens")];
-      must(count === wanted, parts, `${wanted} prompt tokens`, `${count}`);
+      must(count === wanted, parts, `${wanted} prompt tokens`, `${count} prompt tokens`);
       const isGreedy = context.profile.capabilities?.includes("greedy") === true;
       if (isGreedy && parts.name === "parts")
-        must(contentOf(parts) === contentOf(whole), parts, show(contentOf(whole)), show(contentOf(parts)));
+        must(
+          contentOf(parts) === contentOf(whole),
+          parts,
+          `the text ${show(contentOf(whole))}`,
+          `the text ${show(contentOf(parts))}`,
+        );
       return `${count} prompt tokens, both ways`;
     },
   },

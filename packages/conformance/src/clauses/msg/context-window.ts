@@ -193,12 +193,12 @@ function mustHoldSizes(context: Context, answer: Answer, size: number): void {
   const window = contextLength(context);
   for (const [name, wanted] of Object.entries({ context_length: window, max_completion_tokens: 16 })) {
     const found = valueAt(answer.json, `/error/details/${name}`);
-    must(found === wanted, answer, `details.${name} ${wanted}`, show(found));
+    must(found === wanted, answer, `error.details.${name} ${wanted}`, `error.details.${name} ${show(found)}`);
   }
   const told = valueAt(answer.json, "/error/details/prompt_tokens");
   const isCounted = told === size || (typeof told === "number" && told > 2 * window && told < size);
   const wanted = size > 2 * window ? `above ${2 * window}, and at most ${size}` : String(size);
-  must(isCounted, answer, `details.prompt_tokens ${wanted}`, show(told));
+  must(isCounted, answer, `error.details.prompt_tokens ${wanted}`, `error.details.prompt_tokens ${show(told)}`);
 }
 
 export const contextChecks: readonly Check[] = [
@@ -209,7 +209,7 @@ export const contextChecks: readonly Check[] = [
     judge: (context) => {
       const answer = context.answer("too long a prompt");
       const isAboutSize = valueAt(answer.json, "/error/code") === overflow.code;
-      must(answer.status === 200 || isAboutSize, answer, `200 or ${overflow.code}`, answer.summary);
+      must(answer.status === 200 || isAboutSize, answer, `status 200, or error.code ${overflow.code}`, answer.summary);
       return `${mostMessages} messages: ${answer.status}`;
     },
   },
@@ -224,7 +224,7 @@ export const contextChecks: readonly Check[] = [
         .join("; "),
     common: (context) => {
       const answer = context.answer("too long a prompt");
-      must(answer.status === 400, answer, "400", answer.summary);
+      must(answer.status === 400, answer, "status 400", answer.summary);
       return "400";
     },
   },
@@ -275,7 +275,7 @@ function mustUseTheWords(context: Context): string {
   const answer = context.answer("too long a prompt");
   const message = textAt(answer.json, "/error/message") ?? "";
   for (const words of [`maximum context length is ${contextLength(context)} tokens`, "prompt is too long"])
-    must(message.includes(words), answer, `a message with "${words}"`, show(message));
+    must(message.includes(words), answer, `a message with "${words}"`, `the message ${show(message)}`);
   return message;
 }
 
@@ -283,8 +283,8 @@ function mustUseTheWords(context: Context): string {
 function mustFit(answer: Answer, length: number): string {
   const [prompt, written] = [tokensOf(answer, "prompt_tokens"), tokensOf(answer, "completion_tokens")];
   const left = length - prompt;
-  must(written <= left, answer, `at most ${left} tokens`, `${written}`);
+  must(written <= left, answer, `at most ${left} tokens`, `${written} tokens`);
   if (finishOf(answer) === "length")
-    must(written === left, answer, `${left} tokens, since it finished with length`, `${written}`);
+    must(written === left, answer, `${left} tokens, since it finished with length`, `${written} tokens`);
   return `${prompt} + ${written} of ${length} tokens, ${show(finishOf(answer))}`;
 }

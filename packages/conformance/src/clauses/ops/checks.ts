@@ -1,6 +1,6 @@
 import { checkOf } from "../../judge/check.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
-import { cannot, must, show } from "../../judge/finding.ts";
+import { cannot, must, show, showHeader } from "../../judge/finding.ts";
 import { valueAt, chunksOf, completionOf, contentOf, isCompletion, mustRefuse, textAt } from "../../judge/read.ts";
 import { modelId } from "../../requests/listed-model.ts";
 import { markers, steps } from "./requests.ts";
@@ -36,15 +36,15 @@ const checks: readonly Check[] = [
         return new Set(chunksOf(answer).map((chunk) => textAt(chunk, "/id")));
       });
       for (const [index, answer] of answers.entries()) {
-        must(ids[index]?.size === 1, answer, "one id", show([...(ids[index] ?? [])]));
+        must(ids[index]?.size === 1, answer, "one id in a stream", `the ids ${show([...(ids[index] ?? [])])}`);
         const foreign = markers.find((marker, other) => other !== index && contentOf(answer).includes(marker));
-        must(foreign === undefined, answer, "no text of another stream", show(contentOf(answer)));
+        must(foreign === undefined, answer, "no text of another stream", `the text ${show(contentOf(answer))}`);
       }
       must(
         new Set(ids.flatMap((one) => [...one])).size === answers.length,
         answers[0],
         "an id for each stream",
-        show(ids.map((one) => [...one])),
+        `the ids ${show(ids.map((one) => [...one]))}`,
       );
       return `${answers.length} streams`;
     },
@@ -56,13 +56,13 @@ const checks: readonly Check[] = [
         /^[1-9]\d*$/.test(answer.header("retry-after") ?? ""),
         answer,
         "Retry-After",
-        show(answer.header("retry-after")),
+        showHeader(answer, "retry-after"),
       );
       must(
         /^\d+$/.test(answer.header("retry-after-ms") ?? ""),
         answer,
         "retry-after-ms",
-        show(answer.header("retry-after-ms")),
+        showHeader(answer, "retry-after-ms"),
       );
     }
     return found.length > 0 ? `${found.length} answers` : cannot("no request was answered with 503");
@@ -73,8 +73,8 @@ const checks: readonly Check[] = [
       must(
         valueAt(answer.json, "/model") === modelId(context),
         answer,
-        modelId(context),
-        show(valueAt(answer.json, "/model")),
+        `model ${modelId(context)}`,
+        `model ${show(valueAt(answer.json, "/model"))}`,
       );
     const refused = after.filter((answer) => answer.status === 503);
     return refused.length > 0

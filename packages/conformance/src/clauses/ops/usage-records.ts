@@ -29,7 +29,12 @@ function mustCost(context: Context, answer: Answer, record: Record<string, unkno
     price("request"),
   );
   const cost = textAt(record, "/cost_usd") ?? "";
-  must(/^[0-9.]+$/.test(cost) && decimalSum(cost) === wanted, answer, `cost_usd ${wanted}`, show(record["cost_usd"]));
+  must(
+    /^[0-9.]+$/.test(cost) && decimalSum(cost) === wanted,
+    answer,
+    `cost_usd ${wanted}`,
+    `cost_usd ${show(record["cost_usd"])}`,
+  );
   return cost;
 }
 
@@ -60,12 +65,12 @@ export const recordChecks: readonly Check[] = [
         numberAt(record, "/completion_tokens"),
         delivered(answer),
       ];
-      must(prompt > 0, answer, "the tokens of the prompt", show(record["prompt_tokens"]));
+      must(prompt > 0, answer, "the tokens of the prompt", `prompt_tokens ${show(record["prompt_tokens"])}`);
       must(
         written >= seen && written <= seen + 100,
         answer,
         `about ${seen} completion tokens`,
-        show(record["completion_tokens"]),
+        `completion_tokens ${show(record["completion_tokens"])}`,
       );
       return `${prompt} + ${written} tokens, ${mustCost(context, answer, record)}`;
     },
@@ -75,7 +80,7 @@ export const recordChecks: readonly Check[] = [
     if (answer.status === 200) cannot("the engine did not fail");
     for (const record of recordsOf(context, answer)) {
       const cost = record["cost_usd"] ?? "0";
-      must(Number(cost) === 0, answer, "no cost", show(cost));
+      must(Number(cost) === 0, answer, "no cost", `cost_usd ${show(cost)}`);
     }
     return "no cost";
   }),
@@ -86,7 +91,7 @@ export const recordChecks: readonly Check[] = [
     (context) => {
       for (const answer of context.answers("a recorded refusal")) {
         const charged = recordsOf(context, answer).find((record) => Number(record["cost_usd"] ?? 0) !== 0);
-        must(charged === undefined, answer, "no charge", show(charged));
+        must(charged === undefined, answer, "no charge", `the charge ${show(charged)}`);
       }
       return recordsOf(context, context.answer("a recorded answer")).length > 0
         ? "no charge"
@@ -104,7 +109,7 @@ export const recordChecks: readonly Check[] = [
         numberAt(record, "/completion_tokens") > 0 && Number(record["cost_usd"]) > 0,
         answer,
         "tokens and a cost",
-        show(record),
+        `the record ${show(record)}`,
       );
       return mustCost(context, answer, record);
     },
@@ -118,7 +123,7 @@ export const recordChecks: readonly Check[] = [
         record[name] !== undefined && record[name] === valueAt(usageOf(answer), `/${name}`),
         answer,
         `${name} ${show(valueAt(usageOf(answer), `/${name}`))}`,
-        show(record[name]),
+        `${name} ${show(record[name])}`,
       );
     return show(record["cost_usd"]);
   }),
@@ -126,14 +131,14 @@ export const recordChecks: readonly Check[] = [
     const answer = context.answer("the death of an engine");
     const written = numberAt(oneRecord(context, answer), "/completion_tokens");
     if (delivered(answer) === 0) cannot("nothing had been delivered");
-    must(written >= delivered(answer), answer, `at least ${delivered(answer)} tokens`, `${written}`);
+    must(written >= delivered(answer), answer, `at least ${delivered(answer)} tokens`, `${written} tokens`);
     return `${written} tokens, ${delivered(answer)} delivered`;
   }),
   checkOf("OPS-17", "Reads the cost of a stream whose engine died.", ["the death of an engine"], (context) => {
     const answer = context.answer("the death of an engine");
     const { cost_usd: cost } = oneRecord(context, answer);
     if (delivered(answer) === 0) cannot("nothing had been delivered");
-    must(cost !== undefined && Number(cost) === 0, answer, "no cost", show(cost));
+    must(cost !== undefined && Number(cost) === 0, answer, "no cost", `cost_usd ${show(cost)}`);
     return "no cost";
   }),
 ];

@@ -1,7 +1,7 @@
 import { limit } from "../../contract/contract.ts";
 import type { Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
-import { must, show } from "../../judge/finding.ts";
+import { must, show, showHeader } from "../../judge/finding.ts";
 import { ignoredNamesOf, mustNameIgnored } from "../../judge/ignored-params.ts";
 import { finishOf } from "../../judge/read.ts";
 import { combinedChecks } from "../../requests/combined-request.ts";
@@ -104,19 +104,24 @@ export const ignoredMembersInOrder: readonly Part[] = [
       must(
         named.length === limit("ignoredParamsShown"),
         answer,
-        `${limit("ignoredParamsShown")} names`,
-        `${named.length} names`,
+        `x-ignored-params with ${limit("ignoredParamsShown")} names`,
+        `x-ignored-params with ${named.length} names`,
       );
       const body = answer.exchange.request.body ?? "";
       const places = named.filter((name) => /^\w+$/.test(name)).map((name) => body.indexOf(`"${name.slice(0, 120)}`));
       must(
         places.every((place, index) => index === 0 || place > (places[index - 1] ?? 0)),
         answer,
-        "names in the order of the request",
-        named.join(","),
+        "x-ignored-params in the order of the request",
+        `x-ignored-params: ${named.join(",")}`,
       );
       const last = named.at(-1) ?? "";
-      must(/^unknown[0-9]$/.test(last) || last === "unknown15", answer, "the first ones", named.join(","));
+      must(
+        /^unknown[0-9]$/.test(last) || last === "unknown15",
+        answer,
+        "x-ignored-params with the first names of the request",
+        `x-ignored-params: ${named.join(",")}`,
+      );
       return named.join(",");
     },
   },
@@ -167,7 +172,7 @@ export const optionalMembers = Object.fromEntries(
 
 function mustBeOneChoice(answer: Answer): string {
   const reason = finishOf(answer);
-  must(typeof reason === "string", answer, "one whole choice", show(reason));
+  must(typeof reason === "string", answer, "one whole choice with a finish_reason", `finish_reason ${show(reason)}`);
   return `one choice that finished with ${reason}`;
 }
 
@@ -193,7 +198,7 @@ export const nulls: readonly Part[] = [
         answer.header("x-ignored-params") === undefined,
         answer,
         "no x-ignored-params",
-        show(answer.header("x-ignored-params")),
+        showHeader(answer, "x-ignored-params"),
       );
       return "not named";
     },

@@ -69,8 +69,8 @@ const checks: readonly Check[] = [
           .filter((name) => name !== "logprobs")
           .toSorted()
           .join();
-      must(shape(given) === shape(without), given, shape(without), shape(given));
-      must(inner(given) === inner(without), given, inner(without), inner(given));
+      must(shape(given) === shape(without), given, `the members ${shape(without)}`, `the members ${shape(given)}`);
+      must(inner(given) === inner(without), given, `choices with ${inner(without)}`, `choices with ${inner(given)}`);
       return `both have ${shape(given)}`;
     },
   },
@@ -85,7 +85,12 @@ const checks: readonly Check[] = [
         const odd = named.find(
           (name) => answer.name !== "lower bounds and extras" || Object.hasOwn(optionalMembers, name),
         );
-        must(odd === undefined, answer, "no member that has an effect in x-ignored-params", show(named));
+        must(
+          odd === undefined,
+          answer,
+          "no member that has an effect in x-ignored-params",
+          `x-ignored-params: ${named.join(",")}`,
+        );
       }
       return answers.length > 0 && listAt(answers[0]?.json, "/choices").length > 0
         ? `none in ${answers.length} answers`

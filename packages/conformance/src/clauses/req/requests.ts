@@ -10,7 +10,7 @@ const wrong = (code: string, param?: string) => ({ status: 400, code, ...(param 
 
 /** A member with a value that is not allowed, and the path that the error has to name. */
 const bad = (member: string, value: unknown, param = member): Case => ({
-  title: `${member} ${show(value).slice(0, 40)}`,
+  title: `${member} ${value === undefined ? "nothing" : show(value).slice(0, 40)}`,
   members: { [member]: value },
   want: { param },
 });

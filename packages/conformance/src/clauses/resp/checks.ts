@@ -1,5 +1,5 @@
 import { commonFaultsOf } from "../../contract/common-shapes.ts";
-import { engineMemberIn, faultsOf } from "../../contract/contract.ts";
+import { clauseOf, engineMemberIn, faultsOf } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
@@ -32,7 +32,7 @@ const checkAnswers = (clause: string, how: string, faultOf: FaultOf, commonFault
     completionOf(context.answer("plain"));
     for (const answer of wholes(context)) {
       const found = fault(answer, context);
-      must(found === undefined, answer, "an answer that is right", found ?? "");
+      must(found === undefined, answer, clauseOf.get(clause)?.sentence ?? "", found ?? "");
     }
     return wholes(context).length > 0 ? `${wholes(context).length} answers` : "";
   };
@@ -59,8 +59,8 @@ const checks: readonly Check[] = [
       const ids = new Map<string, Answer>();
       for (const answer of context.all.filter(isCompletion)) {
         const id = textAt(answer.mediaType === "text/event-stream" ? chunksOf(answer)[0] : answer.json, "/id") ?? "";
-        must(/^chatcmpl-[!-~]+$/.test(id), answer, "an id that begins with chatcmpl-", show(id));
-        must(!ids.has(id), answer, "an id of its own", `${id}, like "${ids.get(id)?.name}"`);
+        must(/^chatcmpl-[!-~]+$/.test(id), answer, "an id that begins with chatcmpl-", `the id ${show(id)}`);
+        must(!ids.has(id), answer, "an id of its own", `the id ${id} of "${ids.get(id)?.name}" again`);
         ids.set(id, answer);
       }
       return ids.size > 1 ? `${ids.size} different ids` : "";
@@ -79,7 +79,9 @@ const checks: readonly Check[] = [
     const date = Date.parse(answer.header("date") ?? "") / 1000;
     const isBetween = (first: number, last: number): boolean => created >= first - 3 && created <= last + 3;
     const isNear = isBetween(date - endedMs / 1000, date) || isBetween(begun, begun + endedMs / 1000);
-    return Number.isInteger(created) && isNear ? undefined : `created ${show(created)} at ${Math.round(begun)}`;
+    return Number.isInteger(created) && isNear
+      ? undefined
+      : `created ${show(created)} where the clock is at ${Math.round(begun)}`;
   }),
   checkAnswers("RESP-04", "Compares the model with the one that was asked for.", (answer, context) => {
     const model = valueAt(answer.json, "/model");
@@ -91,7 +93,7 @@ const checks: readonly Check[] = [
     const body = answer.exchange.request.body ?? "";
     return typeof model === "string" && body.includes(`"model":${JSON.stringify(model)}`) && model === asked
       ? undefined
-      : show(model);
+      : `model ${show(model)}`;
   }),
   checkAnswers("RESP-05", "Counts the choices and reads their indexes.", (answer) => {
     const { n } = sentBody(answer);
@@ -99,7 +101,7 @@ const checks: readonly Check[] = [
     const indexes = choicesOf(answer).map((choice) => valueAt(choice, "/index"));
     return indexes.length === wanted && indexes.every((index, place) => index === place)
       ? undefined
-      : `indexes ${show(indexes)} for n ${wanted}`;
+      : `choices with the indexes ${show(indexes)} where n is ${wanted}`;
   }),
   checkAnswers(
     "RESP-06",
@@ -108,9 +110,12 @@ const checks: readonly Check[] = [
       firstFault(answer, (choice) =>
         hasAssistant(choice) && valueAt(choice, "/message/refusal") === null
           ? undefined
-          : show(valueAt(choice, "/message")),
+          : `the message ${show(valueAt(choice, "/message"))}`,
       ),
-    (answer) => firstFault(answer, (choice) => (hasAssistant(choice) ? undefined : show(valueAt(choice, "/message")))),
+    (answer) =>
+      firstFault(answer, (choice) =>
+        hasAssistant(choice) ? undefined : `the message ${show(valueAt(choice, "/message"))}`,
+      ),
   ),
   checkAnswers("RESP-07", "Reads the content.", (answer) =>
     firstFault(answer, (choice) => {
@@ -131,13 +136,16 @@ const checks: readonly Check[] = [
     firstFault(answer, (choice) =>
       valueAt(choice, "/message/reasoning") === valueAt(choice, "/message/reasoning_content")
         ? undefined
-        : show(valueAt(choice, "/message")),
+        : `the message ${show(valueAt(choice, "/message"))}`,
     ),
   ),
   checkAnswers("RESP-18", "Searches the content for the special token that opens reasoning.", (answer) =>
-    contentOf(answer).includes("<think>") && !isSpelled(answer) ? show(contentOf(answer)) : undefined,
+    contentOf(answer).includes("<think>") && !isSpelled(answer) ? `the content ${show(contentOf(answer))}` : undefined,
   ),
-  checkAnswers("RESP-19", "Looks for members of engines, at every depth.", ({ json }) => engineMemberIn(json)),
+  checkAnswers("RESP-19", "Looks for members of engines, at every depth.", ({ json }) => {
+    const member = engineMemberIn(json);
+    return member && `the member ${member}`;
+  }),
   {
     clause: "RESP-20",
     how: "Compares the fingerprint of every answer of one model.",
@@ -147,7 +155,12 @@ const checks: readonly Check[] = [
       for (const answer of context.all.filter(isCompletion)) {
         const value = answer.mediaType === "text/event-stream" ? chunksOf(answer)[0] : answer.json;
         const [model, print] = [valueAt(value, "/model"), textAt(value, "/system_fingerprint") ?? ""];
-        must((prints.get(model) ?? print) === print, answer, show(prints.get(model)), print);
+        must(
+          (prints.get(model) ?? print) === print,
+          answer,
+          `the fingerprint ${show(prints.get(model))}, as in an earlier answer`,
+          `the fingerprint ${show(print)}`,
+        );
         prints.set(model, print);
       }
       return [...prints.values()].filter((print) => print !== "").join(", ") || cannot("no answer has a fingerprint");

@@ -51,7 +51,12 @@ function mustSayLength(context: Context): void {
   for (const answer of counted(context)) {
     const isOver = tokensOf(answer, "completion_tokens") === 1 && isOneWord(answer, maxTokensOf(answer, context));
     if (isOver)
-      must(finishOf(answer) === "length", answer, "length, since one token was allowed", show(finishOf(answer)));
+      must(
+        finishOf(answer) === "length",
+        answer,
+        'finish_reason "length", since one token was allowed',
+        `finish_reason ${show(finishOf(answer))}`,
+      );
   }
   const longer = context.answer("plain");
   for (const step of ["both max tokens", "max_tokens alone"].filter((one) => context.wasSent(one))) {
@@ -62,8 +67,8 @@ function mustSayLength(context: Context): void {
       must(
         finishOf(shorter) === "length",
         shorter,
-        "length, since the answer is longer under a larger limit",
-        show(finishOf(shorter)),
+        'finish_reason "length", since the answer is longer under a larger limit',
+        `finish_reason ${show(finishOf(shorter))}`,
       );
   }
 }
@@ -76,9 +81,10 @@ export const maxTokensChecks: readonly Check[] = [
     judge: (context) => {
       const cut = counted(context).filter((answer) => {
         const [count, maxTokens] = [tokensOf(answer, "completion_tokens"), maxTokensOf(answer, context)];
-        must(count <= maxTokens, answer, `at most ${maxTokens} tokens`, `${count}`);
+        must(count <= maxTokens, answer, `at most ${maxTokens} tokens`, `${count} tokens`);
         const isCut = finishOf(answer) === "length";
-        if (isCut) must(count === maxTokens, answer, `${maxTokens} tokens, since it finished with length`, `${count}`);
+        if (isCut)
+          must(count === maxTokens, answer, `${maxTokens} tokens, since it finished with length`, `${count} tokens`);
         return isCut;
       });
       mustSayLength(context);
@@ -103,7 +109,7 @@ export const maxTokensChecks: readonly Check[] = [
           isRight,
           answer,
           wanted,
-          `${show(reason)} after ${show(valueAt(usageOf(answer), "/completion_tokens"))} tokens`,
+          `finish_reason ${show(reason)} after ${show(valueAt(usageOf(answer), "/completion_tokens"))} tokens`,
         );
       }
       return `${ended.length} answers ended by themselves`;

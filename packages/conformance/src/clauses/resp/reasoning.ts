@@ -27,8 +27,8 @@ export function mustCountReasoning(answer: Answer): string {
     tokensOf(answer, "completion_tokens"),
     numberAt(usageOf(answer), "/completion_tokens_details/reasoning_tokens"),
   ];
-  must(all <= maxTokens, answer, `at most ${maxTokens} tokens in all`, `${all}`);
-  must(finishOf(answer) === "length", answer, "length", show(finishOf(answer)));
+  must(all <= maxTokens, answer, `at most ${maxTokens} tokens in all`, `${all} tokens`);
+  must(finishOf(answer) === "length", answer, 'finish_reason "length"', `finish_reason ${show(finishOf(answer))}`);
   if (!(reasoning > 0)) cannot("the model did not reason");
   return `${reasoning} of ${all} tokens are reasoning`;
 }
@@ -51,7 +51,7 @@ export const reasoningChecks: readonly Check[] = [
         reasoning === undefined && count === 0,
         answer,
         "no reasoning and no reasoning tokens",
-        `${show(reasoning)}, ${show(count)} tokens`,
+        `the reasoning ${show(reasoning)} and reasoning_tokens ${show(count)}`,
       );
       return "no reasoning";
     },
@@ -74,7 +74,12 @@ export const reasoningChecks: readonly Check[] = [
       const [plain, named] = [context.answer("plain"), context.answer("the default effort")];
       givenCompletion(plain);
       completionOf(named);
-      must(contentOf(named) === contentOf(plain), named, show(contentOf(plain)), show(contentOf(named)));
+      must(
+        contentOf(named) === contentOf(plain),
+        named,
+        `the text ${show(contentOf(plain))}`,
+        `the text ${show(contentOf(named))}`,
+      );
       return show(contentOf(named));
     },
   },

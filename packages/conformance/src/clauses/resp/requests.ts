@@ -133,6 +133,11 @@ function sameInStream(context: Context): string {
   completionOf(stream);
   givenCompletion(plain);
   const text = contentOf(plain);
-  must(text !== "" && contentOf(stream) === text, stream, show(text), show(contentOf(stream)));
+  must(
+    text !== "" && contentOf(stream) === text,
+    stream,
+    `the text ${show(text)}`,
+    `the text ${show(contentOf(stream))}`,
+  );
   return stream.name;
 }

@@ -1,3 +1,4 @@
+import { clauseOf } from "../../contract/contract.ts";
 import { randomUUID } from "node:crypto";
 import { decimalProduct, decimalSum } from "@parley/contract/decimal";
 import type { Check, Step } from "../../judge/check.ts";
@@ -40,7 +41,7 @@ const checkUsage = (
     );
     for (const answer of counted) {
       const fault = faultOf(usageOf(answer), answer, context);
-      must(fault === undefined, answer, "counts that are right", fault ?? "");
+      must(fault === undefined, answer, clauseOf.get(clause)?.sentence ?? "", fault ?? "");
     }
     return `${counted.length} answers`;
   };
@@ -87,7 +88,7 @@ const cachedPromptCheck: Check = {
     const [, again, theirs] = context.answers(cachedPromptStep.name);
     if (!again || !theirs) cannot("not answered");
     const [own, others] = [cachedIn(again), cachedIn(theirs)];
-    must(others === 0, theirs, "0 cached tokens for the other key", `${others}`);
+    must(others === 0, theirs, "0 cached tokens for the other key", `${others} cached tokens`);
     return `${own} cached tokens for the same key, 0 for the other`;
   },
 };
@@ -110,7 +111,7 @@ export const usageChecks: readonly Check[] = [
       givenCompletion(one);
       completionOf(two);
       const [wanted, found] = [tokensOf(one, "prompt_tokens"), tokensOf(two, "prompt_tokens")];
-      must(found === wanted, two, `prompt_tokens ${wanted}`, `${found}`);
+      must(found === wanted, two, `prompt_tokens ${wanted}`, `prompt_tokens ${found}`);
       return `prompt_tokens ${found}, both times`;
     },
   },
@@ -130,7 +131,7 @@ export const usageChecks: readonly Check[] = [
         count === wanted,
         answer,
         `completion_tokens ${wanted} for ${show(n)} choices of ${show(maxTokens)}`,
-        `${count}`,
+        `completion_tokens ${count}`,
       );
       return `${show(n)} × ${show(maxTokens)} tokens`;
     },

@@ -21,7 +21,12 @@ const sameText = (clause: string, how: string, first: string, second: string): C
   judge: (context) => {
     const [one, other] = pair(context, first, second);
     if (contentOf(one) === "") cannot("the answer is empty");
-    must(contentOf(other) === contentOf(one), other, show(contentOf(one)), show(contentOf(other)));
+    must(
+      contentOf(other) === contentOf(one),
+      other,
+      `the text ${show(contentOf(one))}`,
+      `the text ${show(contentOf(other))}`,
+    );
     return show(contentOf(other));
   },
 });
@@ -41,10 +46,10 @@ function mustStop(context: Context, step: string): string {
   must(
     contentOf(stopped) === wanted,
     stopped,
-    `${show(wanted)}, the text before ${show(stop)}`,
-    show(contentOf(stopped)),
+    `the text ${show(wanted)}, which comes before ${show(stop)}`,
+    `the text ${show(contentOf(stopped))}`,
   );
-  must(finishOf(stopped) === "stop", stopped, "finish_reason stop", show(finishOf(stopped)));
+  must(finishOf(stopped) === "stop", stopped, 'finish_reason "stop"', `finish_reason ${show(finishOf(stopped))}`);
   return `${show(wanted)} before ${show(stop)}`;
 }
 
@@ -56,7 +61,12 @@ const checks: readonly Check[] = [
     ["seeded", "seeded again", "seeded otherwise"],
     (context) => {
       const [one, other] = pair(context, "seeded", "seeded again");
-      must(contentOf(other) === contentOf(one), other, show(contentOf(one)), show(contentOf(other)));
+      must(
+        contentOf(other) === contentOf(one),
+        other,
+        `the text ${show(contentOf(one))}`,
+        `the text ${show(contentOf(other))}`,
+      );
       const texts = new Set(context.answers("seeded otherwise").map((answer) => contentOf(answer)));
       return texts.size > 1
         ? show(contentOf(one))
@@ -74,7 +84,7 @@ const checks: readonly Check[] = [
         contentOf(large).startsWith(contentOf(small)),
         small,
         `a beginning of ${show(contentOf(large))}`,
-        show(contentOf(small)),
+        `the text ${show(contentOf(small))}`,
       );
       return `${show(contentOf(small))} begins ${show(contentOf(large))}`;
     },
@@ -100,8 +110,8 @@ const checks: readonly Check[] = [
       must(
         contentOf(text) === contentOf(list) && finishOf(text) === finishOf(list),
         text,
-        show(contentOf(list)),
-        show(contentOf(text)),
+        `the text ${show(contentOf(list))}`,
+        `the text ${show(contentOf(text))}`,
       );
       return contentOf(list) === contentOf(context.answer("greedy"))
         ? cannot("no stop was kept at all")
@@ -118,7 +128,7 @@ const checks: readonly Check[] = [
       if (!before || !isCompletion(before)) cannot("the model did not reason");
       completionOf(after);
       const [wanted, found] = [before, after].map((answer) => valueAt(answer.json, "/choices/0/message/reasoning"));
-      must(wanted === found, after, show(wanted), show(found));
+      must(wanted === found, after, `the text ${show(wanted)}`, `the text ${show(found)}`);
       return `${show(found)} was not cut`;
     },
   ),
@@ -132,7 +142,12 @@ const checks: readonly Check[] = [
       if (contentOf(free) === "") cannot("the first token shows no text");
       const kept = [even, odd].filter((answer) => contentOf(answer) === contentOf(free));
       const found = `${show(contentOf(even))}, ${show(contentOf(odd))}, unbiased ${show(contentOf(free))}`;
-      must(kept.length === 1, kept[0] ?? even, "one first token banned and one kept", found);
+      must(
+        kept.length === 1,
+        kept[0] ?? even,
+        "a text without the banned token and one with the favoured token",
+        `the texts ${found}`,
+      );
       return found;
     },
   ),
@@ -146,16 +161,21 @@ const checks: readonly Check[] = [
     must(
       less !== "" && less !== undefined && more?.startsWith(less) === true,
       other,
-      `${show(contentOf(one))}, like in the other conversation`,
-      show(contentOf(other)),
+      `the text ${show(contentOf(one))}, as in the other conversation`,
+      `the text ${show(contentOf(other))}`,
     );
     const [half, plain] = [contentOf(one), contentOf(context.answer("plain"))];
-    must(!plain.startsWith(half), one, "another text than without a bias", show(half));
+    must(!plain.startsWith(half), one, "another text than without a bias", `the text ${show(half)}`);
     return `${show(half)}, both times`;
   }),
   checkOf("SAMP-10", "Biases ids beyond any vocabulary.", ["greedy", "a foreign id"], (context) => {
     const [greedy, biased] = pair(context, "greedy", "a foreign id");
-    must(contentOf(biased) === contentOf(greedy), biased, show(contentOf(greedy)), show(contentOf(biased)));
+    must(
+      contentOf(biased) === contentOf(greedy),
+      biased,
+      `the text ${show(contentOf(greedy))}`,
+      `the text ${show(contentOf(biased))}`,
+    );
     return show(contentOf(biased));
   }),
   sameText("SAMP-12", "Compares top_k 1 with temperature 0.", "greedy", "top_k 1"),
@@ -170,7 +190,7 @@ const checks: readonly Check[] = [
     const answers = answersNearBounds(context).filter((answer) => isCompletion(answer));
     for (const answer of answers) {
       const leaked = /<\|\w+\|>|<\/?(?:think|tool_call|tool_response)>/.exec(contentOf(answer))?.[0];
-      must(leaked === undefined, answer, "text without special tokens", show(leaked));
+      must(leaked === undefined, answer, "a text without special tokens", `the special token ${show(leaked)}`);
     }
     return answers.length > 0 ? `${answers.length} answers` : cannot("no such request is answered");
   }),

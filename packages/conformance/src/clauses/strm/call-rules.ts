@@ -14,11 +14,11 @@ export const callRules: readonly Rule[] = [
         const isWholeStart = ["/id", "/type", "/function/name"].every(
           (pointer) => typeof valueAt(first, pointer) === "string",
         );
-        if (!isWholeStart) return `first ${show(first)}`;
+        if (!isWholeStart) return `a first piece of a call without id, type or name: ${show(first)}`;
         const odd = later.find((call) =>
           ["/id", "/type", "/function/name"].some((pointer) => valueAt(call, pointer) !== undefined),
         );
-        return odd === undefined ? undefined : `later ${show(odd)}`;
+        return odd === undefined ? undefined : `a later piece of a call that repeats id, type or name: ${show(odd)}`;
       }),
     common: (stream) =>
       eachCall(stream, ([first, ...later]) => {
@@ -36,7 +36,9 @@ export const callRules: readonly Rule[] = [
     faultOf: (stream) =>
       stream.indexes
         .map((index) => [...new Set(callsOf(stream, index).map((call) => valueAt(call, "/index")))])
-        .map((indexes) => (indexes.every((index, place) => index === place) ? undefined : `indexes ${show(indexes)}`))
+        .map((indexes) =>
+          indexes.every((index, place) => index === place) ? undefined : `calls with the indexes ${show(indexes)}`,
+        )
         .find((fault) => fault !== undefined),
   },
   {
@@ -52,7 +54,9 @@ export const callRules: readonly Rule[] = [
             typeof valueAt(call, "/function/arguments") !== "string" ||
             ["/id", "/type", "/function/name"].some((pointer) => valueAt(call, pointer) !== undefined),
         );
-        return odd === undefined ? undefined : show(odd);
+        return odd === undefined
+          ? undefined
+          : `a later piece of a call with more than arguments, or without them: ${show(odd)}`;
       }),
   },
 ];

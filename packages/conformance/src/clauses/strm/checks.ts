@@ -1,6 +1,7 @@
+import { clauseOf } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
-import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
+import { cannot, doesNotApply, must, show, showHeader } from "../../judge/finding.ts";
 import { valueAt, completionOf, contentOf, isCompletion, usageOf } from "../../judge/read.ts";
 import { hasFeature } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
@@ -43,7 +44,7 @@ function ruleCheck(rule: Rule): Check {
       const streams = transcriptsOf(context);
       for (const stream of streams) {
         const found = fault(stream);
-        must(found === undefined, stream.answer, "a stream that keeps the clause", found ?? "");
+        must(found === undefined, stream.answer, clauseOf.get(clause)?.sentence ?? "", found ?? "");
       }
       mustHaveStreams(context, usedBy[clause] ?? ordinary);
       const shown = streams.filter((stream) => rule.shows(stream));
@@ -70,7 +71,12 @@ function mustHaveStreams(context: Context, names: readonly string[]): void {
 function mustFailBefore(answer: Answer): readonly string[] {
   if (answer.status !== undefined && answer.status >= 400) return [`${answer.name}: ${answer.status}`];
   const error = /"error"\s*:\s*\{/.exec(answer.text)?.[0];
-  must(answer.status !== undefined && error === undefined, answer, "an HTTP error", answer.summary);
+  must(
+    answer.status !== undefined && error === undefined,
+    answer,
+    "an HTTP error, because the stream has not begun",
+    answer.summary,
+  );
   return [];
 }
 
@@ -104,13 +110,13 @@ const checks: readonly Check[] = [
           words.join() === "no-cache,no-transform",
           answer,
           "Cache-Control: no-cache, no-transform",
-          show(answer.header("cache-control")),
+          showHeader(answer, "cache-control"),
         );
         must(
           answer.header("x-accel-buffering") === "no",
           answer,
           "X-Accel-Buffering: no",
-          show(answer.header("x-accel-buffering")),
+          showHeader(answer, "x-accel-buffering"),
         );
       }
       return "both headers";
@@ -142,7 +148,12 @@ const checks: readonly Check[] = [
     uses: ["plain", "stream", "the default effort"],
     judge: (context) => {
       const [plain, stream] = bothOf(context);
-      must(contentOf(stream) === contentOf(plain), stream, show(contentOf(plain)), show(contentOf(stream)));
+      must(
+        contentOf(stream) === contentOf(plain),
+        stream,
+        `the text ${show(contentOf(plain))}`,
+        `the text ${show(contentOf(stream))}`,
+      );
       return show(contentOf(stream));
     },
   },
@@ -164,7 +175,7 @@ function mustCountAlike(plain: Answer, stream: Answer, names: readonly string[])
   for (const name of names) {
     const [wanted, found] = [valueAt(usageOf(plain), `/${name}`), valueAt(usageOf(stream), `/${name}`)];
     if (wanted === undefined) cannot(`"${plain.name}" has no usage.${name}`);
-    must(found === wanted, stream, `${name} ${show(wanted)}`, show(found));
+    must(found === wanted, stream, `usage.${name} ${show(wanted)}`, `usage.${name} ${show(found)}`);
   }
   return `${show(valueAt(usageOf(stream), "/total_tokens"))} tokens, both ways`;
 }
@@ -183,7 +194,7 @@ function mustBeStreams(context: Context): string {
     must(
       answer.status === 200 && answer.mediaType === "text/event-stream",
       answer,
-      "200 as text/event-stream",
+      "status 200 as text/event-stream",
       answer.summary,
     );
   return requestedStreams(context).every(isCompletion)

@@ -67,7 +67,7 @@ export const earlyEndChecks: readonly Check[] = [
       valueAt(error, "/error/code") === "timeout",
       answer,
       "an event with the code timeout",
-      show(answer.stream.events.at(-1)?.data),
+      `the last event ${show(answer.stream.events.at(-1)?.data)}`,
     );
     must(
       answer.exchange.endedMs > wanted * 0.6,
@@ -92,7 +92,12 @@ export const earlyEndChecks: readonly Check[] = [
       const last = answers.at(-1);
       if (answers.slice(0, -1).some(({ exchange }) => exchange.end !== "disconnected"))
         cannot("the suite could not disconnect");
-      must(last !== undefined && isCompletion(last), last, "200, since a slot is free", last?.summary ?? "no answer");
+      must(
+        last !== undefined && isCompletion(last),
+        last,
+        "status 200, since a slot is free",
+        last?.summary ?? "no answer",
+      );
       return "the slots were free after a second";
     },
   ),
@@ -140,6 +145,11 @@ function mustHaveStopped(context: Context): string {
   const [first] = Array.isArray(record) ? record : [record];
   const count = valueAt(first, "/completion_tokens");
   const most = answer.stream.events.length + (1000 + 500) / endlessPaceMs;
-  must(typeof count === "number" && count <= most, answer, `at most ${Math.round(most)} tokens`, show(count));
+  must(
+    typeof count === "number" && count <= most,
+    answer,
+    `at most ${Math.round(most)} tokens`,
+    `completion_tokens ${show(count)}`,
+  );
   return `${count} tokens were generated`;
 }

@@ -58,7 +58,12 @@ export const steps: readonly Step[] = [
     isValid: true,
     coveredBy: (context) => {
       const answer = context.answer("stream of two choices");
-      must(rules.some(isOfReasoning(new Transcript(answer))), answer, "a piece of reasoning", "none");
+      must(
+        rules.some(isOfReasoning(new Transcript(answer))),
+        answer,
+        "a piece of reasoning",
+        "a stream without reasoning",
+      );
       return answer.name;
     },
     requests: (context) =>

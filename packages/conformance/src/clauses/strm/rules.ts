@@ -35,10 +35,10 @@ const finishPositions = (stream: Transcript): number[] => positionsOf(stream, ({
 function endFault(stream: Transcript): string | undefined {
   if (!stream.shouldBeWhole) return undefined;
   const done = positionsOf(stream, ({ isDone }) => isDone);
-  if (done.length !== 1) return `[DONE] ${done.length} times`;
+  if (done.length !== 1) return done.length === 0 ? "no event with [DONE]" : `[DONE] in ${done.length} events`;
   if (done[0] !== stream.pieces.length - 1) return `events after [DONE]: ${show(stream.pieces.at(-1)?.event.data)}`;
   if (stream.answer.stream.rest !== "") return `bytes after [DONE]: ${show(stream.answer.stream.rest)}`;
-  return stream.answer.isWhole ? undefined : `the connection broke: ${stream.answer.exchange.end}`;
+  return stream.answer.isWhole ? undefined : `a connection that ended early (${stream.answer.exchange.end})`;
 }
 
 const identities = ["id", "created", "model", "system_fingerprint"];
@@ -67,10 +67,12 @@ export const rules: readonly Rule[] = [
     shows: hasChunks,
     faultOf: firstFaultOf(([first]) => {
       const { role, content } = deltaOf(first);
-      return role === "assistant" && content === "" ? undefined : `first ${show(first)}`;
+      return role === "assistant" && content === "" ? undefined : `a first event of a choice with ${show(first)}`;
     }),
     common: firstFaultOf((events) =>
-      events.some((choice) => deltaOf(choice)["role"] === "assistant") ? undefined : "no role",
+      events.some((choice) => deltaOf(choice)["role"] === "assistant")
+        ? undefined
+        : "no delta of a choice with the role assistant",
     ),
   },
   {
@@ -79,7 +81,7 @@ export const rules: readonly Rule[] = [
     shows: hasChunks,
     faultOf: firstFaultOf(([, ...later]) => {
       const odd = later.find((choice) => "role" in deltaOf(choice));
-      return odd === undefined ? undefined : show(odd);
+      return odd === undefined ? undefined : `a later event with a role: ${show(odd)}`;
     }),
   },
   {
@@ -88,7 +90,7 @@ export const rules: readonly Rule[] = [
     shows: hasChunks,
     faultOf: (stream) => {
       const odd = stream.chunks.find((piece) => piece.choices.length !== 1 && !isUsage(piece));
-      return odd && `${odd.choices.length} choices in ${show(odd.json)}`;
+      return odd && `an event with ${odd.choices.length} choices: ${show(odd.json)}`;
     },
     common: (stream) => {
       const odd = stream.chunks.find((piece) => piece.choices.length === 0 && !isUsage(piece));
@@ -104,7 +106,7 @@ export const rules: readonly Rule[] = [
       ),
     faultOf: firstFaultOf(([, ...later]) => {
       const odd = later.find((choice) => !isFinish(choice) && kindsOf(choice).length !== 1);
-      return odd === undefined ? undefined : `${kindsOf(odd).length} kinds in ${show(odd)}`;
+      return odd === undefined ? undefined : `a delta with ${kindsOf(odd).length} kinds of content: ${show(odd)}`;
     }),
   },
   {
@@ -115,15 +117,15 @@ export const rules: readonly Rule[] = [
       firstFaultOf((events, index) => {
         const finishes = events.filter(isFinish);
         const isOver = stream.shouldBeWhole ? finishes.length !== 1 : finishes.length > 1;
-        if (isOver) return `${finishes.length} events with a finish_reason for choice ${String(index)}`;
+        if (isOver) return `choice ${String(index)} with ${finishes.length} events that have a finish_reason`;
         const odd = finishes.find(
           (choice) => !isRecord(valueAt(choice, "/delta")) || Object.keys(deltaOf(choice)).length > 0,
         );
-        return odd === undefined ? undefined : show(odd);
+        return odd === undefined ? undefined : `an event with a finish_reason whose delta is not empty: ${show(odd)}`;
       })(stream),
     common: (stream) =>
       stream.shouldBeWhole
-        ? firstFaultOf((events) => (events.some(isFinish) ? undefined : "no finish_reason"))(stream)
+        ? firstFaultOf((events) => (events.some(isFinish) ? undefined : "no event with a finish_reason"))(stream)
         : undefined,
   },
   {
@@ -132,7 +134,7 @@ export const rules: readonly Rule[] = [
     shows: hasChunks,
     faultOf: firstFaultOf((events) => {
       const odd = events.find((choice) => !isFinish(choice) && valueAt(choice, "/finish_reason") !== null);
-      return odd === undefined ? undefined : show(odd);
+      return odd === undefined ? undefined : `an event without finish_reason null before the end: ${show(odd)}`;
     }),
   },
   {
@@ -142,7 +144,7 @@ export const rules: readonly Rule[] = [
     faultOf: firstFaultOf((events) => {
       const end = events.findIndex(isFinish);
       const odd = end < 0 ? undefined : events.slice(end + 1).find((choice) => !isFinish(choice));
-      return odd === undefined ? undefined : show(odd);
+      return odd === undefined ? undefined : `an event of the choice after its finish_reason: ${show(odd)}`;
     }),
   },
   {
@@ -154,13 +156,13 @@ export const rules: readonly Rule[] = [
       const wanted = stream.includesUsage ? 1 : 0;
       return count === wanted || (!stream.shouldBeWhole && count === 0)
         ? undefined
-        : `${count} usage events, asked for: ${stream.includesUsage}`;
+        : `a stream with ${count} usage events where include_usage is ${stream.includesUsage}`;
     },
     common: (stream) =>
       stream.shouldBeWhole &&
       stream.includesUsage &&
       !stream.chunks.some(({ json }) => isRecord(valueAt(json, "/usage")))
-        ? "no usage"
+        ? "no usage although include_usage is true"
         : undefined,
   },
   {
@@ -171,7 +173,7 @@ export const rules: readonly Rule[] = [
       const odd = stream.includesUsage
         ? stream.chunks.find((piece) => !isUsage(piece) && valueAt(piece.json, "/usage") !== null)
         : undefined;
-      return odd && show(odd.json);
+      return odd && `an event without usage null: ${show(odd.json)}`;
     },
   },
   {
@@ -182,7 +184,7 @@ export const rules: readonly Rule[] = [
       const odd = stream.includesUsage
         ? undefined
         : stream.chunks.find(({ json }) => isRecord(json) && "usage" in json);
-      return odd && show(odd.json);
+      return odd && `an event with usage that nobody asked for: ${show(odd.json)}`;
     },
   },
   {
@@ -203,8 +205,8 @@ export const rules: readonly Rule[] = [
         before.flatMap(({ choices }) => choices.filter(isFinish).map((choice) => valueAt(choice, "/index"))),
       );
       const open = Array.from({ length: stream.n }, (_, index) => index).filter((index) => !finished.has(index));
-      if (open.length > 0) return `choice ${open.join(", ")} had not finished`;
-      return stream.includesUsage && !before.some(isUsage) ? "the counts had not come" : undefined;
+      if (open.length > 0) return `[DONE] before choice ${open.join(", ")} has a finish_reason`;
+      return stream.includesUsage && !before.some(isUsage) ? "[DONE] before the usage event" : undefined;
     },
   },
   {
@@ -214,9 +216,9 @@ export const rules: readonly Rule[] = [
     faultOf: (stream) => {
       const [usage] = positionsOf(stream, isUsage);
       if (usage === undefined) return undefined;
-      if (usage < Math.max(...finishPositions(stream), -1)) return "the counts came before the last finish_reason";
+      if (usage < Math.max(...finishPositions(stream), -1)) return "the usage event before the last finish_reason";
       const [done = Number.POSITIVE_INFINITY] = positionsOf(stream, ({ isDone }) => isDone);
-      return usage > done ? "the counts came after [DONE]" : undefined;
+      return usage > done ? "the usage event after [DONE]" : undefined;
     },
   },
   {
@@ -229,12 +231,13 @@ export const rules: readonly Rule[] = [
         for (const name of identities) {
           const [value, wanted] = [valueAt(json, `/${name}`), valueAt(first?.json, `/${name}`)];
           const isMissing = name === "id" && value === undefined;
-          if (isMissing || value !== wanted) return `${name} ${show(value)}, first ${show(wanted)}`;
+          if (isMissing || value !== wanted)
+            return `${name} ${show(value)} in a later event, and ${show(wanted)} in the first one`;
         }
       return undefined;
     },
     common: ({ chunks }) =>
-      new Set(chunks.map(({ json }) => valueAt(json, "/id"))).size > 1 ? "the id changes" : undefined,
+      new Set(chunks.map(({ json }) => valueAt(json, "/id"))).size > 1 ? "more than one id" : undefined,
   },
   {
     clause: "STRM-18",
@@ -267,14 +270,14 @@ export const rules: readonly Rule[] = [
       const isOdd = (index: unknown): boolean =>
         !Number.isInteger(index) || Number(index) < 0 || Number(index) >= stream.n;
       const odd = stream.indexes.find(isOdd);
-      if (odd !== undefined) return `the index ${show(odd)} for n ${stream.n}`;
+      if (odd !== undefined) return `a choice with the index ${show(odd)} where n is ${stream.n}`;
       return stream.shouldBeWhole && stream.indexes.length !== stream.n
-        ? `indexes ${show(stream.indexes)} for n ${stream.n}`
+        ? `choices with the indexes ${show(stream.indexes)} where n is ${stream.n}`
         : undefined;
     },
     common: (stream) =>
       stream.shouldBeWhole && stream.indexes.length < stream.n
-        ? `indexes ${show(stream.indexes)} for n ${stream.n}`
+        ? `choices with the indexes ${show(stream.indexes)} where n is ${stream.n}`
         : undefined,
   },
   {
@@ -284,7 +287,7 @@ export const rules: readonly Rule[] = [
       stream.indexes.some((index) => stream.choice(index).some((choice) => "reasoning" in deltaOf(choice))),
     faultOf: firstFaultOf((events) => {
       const odd = events.find((choice) => deltaOf(choice)["reasoning"] !== deltaOf(choice)["reasoning_content"]);
-      return odd === undefined ? undefined : show(odd);
+      return odd === undefined ? undefined : `a delta in which reasoning and reasoning_content differ: ${show(odd)}`;
     }),
   },
   ...callRules,

@@ -55,26 +55,31 @@ export const scriptedChecks: readonly Check[] = [
     must(
       !Object.hasOwn(Object(error), "choices") && textAt(error, "/request_id") !== undefined,
       answer,
-      "`error` and `request_id`, no `choices`",
-      show(error),
+      "an event with `error` and `request_id`, without `choices`",
+      `the event ${show(error)}`,
     );
-    must(isRecord(valueAt(error, "/error")), answer, "an object as `error`", show(error));
+    must(isRecord(valueAt(error, "/error")), answer, "an object as `error`", `the event ${show(error)}`);
     const piece = stream.pieces.find(({ json }) => json === error);
-    must(piece?.event.otherFields.length === 0, answer, "no event name", show(piece?.event.otherFields));
-    must(contentOf(answer) === "one two", answer, 'the text "one two" before', show(contentOf(answer)));
+    must(
+      piece?.event.otherFields.length === 0,
+      answer,
+      "an event without a name",
+      `an event with ${show(piece?.event.otherFields)}`,
+    );
+    must(contentOf(answer) === "one two", answer, 'the text "one two" before', `the text ${show(contentOf(answer))}`);
     return show(error);
   }),
   checkOf("STRM-23", "Looks for events after the error.", ["a late failure"], (context) => {
     const { answer, stream, error } = failedStream(context, "a late failure");
     const last = stream.pieces.at(-1);
-    must(last?.json === error, answer, "no event after the error", show(last?.event.data));
+    must(last?.json === error, answer, "no event after the error", `the event ${show(last?.event.data)}`);
     must(answer.isWhole || answer.exchange.end === "reset", answer, "the end of the stream", answer.exchange.end);
     return "no event behind the error";
   }),
   checkOf("STRM-24", "Compares the request_id of the event with the header.", ["a late failure"], (context) => {
     const { answer, error } = failedStream(context, "a late failure");
     const [id, wanted] = [valueAt(error, "/request_id"), answer.header("x-request-id")];
-    must(id !== undefined && id === wanted, answer, show(wanted), show(id));
+    must(id !== undefined && id === wanted, answer, `the id ${show(wanted)}`, `the id ${show(id)}`);
     return show(id);
   }),
   checkOf(
@@ -93,7 +98,7 @@ export const scriptedChecks: readonly Check[] = [
           ),
           answer,
           "no finish_reason",
-          "one",
+          "an event with a finish_reason",
         );
       }
       return "both were reported as failures";
@@ -123,7 +128,7 @@ export const scriptedChecks: readonly Check[] = [
         `the head within ${wanted} ms`,
         `${answer.status} after ${Math.round(atMs)} ms`,
       );
-      must(contentOf(answer) === "late", answer, 'the text "late" in the end', show(contentOf(answer)));
+      must(contentOf(answer) === "late", answer, 'the text "late" in the end', `the text ${show(contentOf(answer))}`);
       return `the head after ${Math.round(atMs)} ms`;
     },
   ),
@@ -139,7 +144,7 @@ export const scriptedChecks: readonly Check[] = [
       `no silence above ${wanted} ms`,
       `${Math.round(longest)} ms`,
     );
-    must(answer.stream.comments.length > 0, answer, "comment lines", "none");
+    must(answer.stream.comments.length > 0, answer, "comment lines while the engine is silent", "no comment line");
     return `${answer.stream.comments.length} comments, at most ${Math.round(longest)} ms apart`;
   }),
   checkOf(
@@ -166,9 +171,14 @@ export const scriptedChecks: readonly Check[] = [
       const stream = new Transcript(answer);
       for (const choice of stream.choice(0)) {
         const text = textAt(choice, "/delta/content") ?? "";
-        must(text.isWellFormed() && !text.includes("\ufffd"), answer, "whole characters", show(text));
+        must(text.isWellFormed() && !text.includes("\ufffd"), answer, "whole characters", `the text ${show(text)}`);
       }
-      must(contentOf(answer) === wideCharacters.join(""), answer, wideCharacters.join(""), show(contentOf(answer)));
+      must(
+        contentOf(answer) === wideCharacters.join(""),
+        answer,
+        `the text ${show(wideCharacters.join(""))}`,
+        `the text ${show(contentOf(answer))}`,
+      );
       return `${stream.choice(0).length} pieces`;
     },
   ),
@@ -178,7 +188,12 @@ export const scriptedChecks: readonly Check[] = [
     ["characters that end lines"],
     (context) => {
       const answer = context.answer("characters that end lines");
-      must(contentOf(answer) === lineEndText, answer, show(lineEndText), show(contentOf(answer)));
+      must(
+        contentOf(answer) === lineEndText,
+        answer,
+        `the text ${show(lineEndText)}`,
+        `the text ${show(contentOf(answer))}`,
+      );
       const odd = answer.stream.events.find(({ data }) => /[\u0085\u2028\u2029]/.test(data));
       must(odd === undefined, answer, "escapes, such as \\u2028", `the character itself in ${show(odd?.data)}`);
       return `${answer.stream.events.length} events`;
@@ -200,7 +215,7 @@ export const scriptedChecks: readonly Check[] = [
 
 /** Demands that every text arrived when the engine produced it. */
 function mustArrivePaced(answer: Answer): string {
-  must(contentOf(answer) === pacedText, answer, show(pacedText), answer.summary);
+  must(contentOf(answer) === pacedText, answer, `the text ${show(pacedText)}`, answer.summary);
   const words = pacedText.split(/(?= )/);
   let text = "";
   const reached: number[] = [];

@@ -41,14 +41,19 @@ const checks: readonly Check[] = [
       for (const step of ["required call", "named call"]) {
         const answer = context.answer(step);
         finishedCalls(context, step);
-        must(finishOf(answer) === "tool_calls", answer, "finish_reason tool_calls", show(finishOf(answer)));
+        must(
+          finishOf(answer) === "tool_calls",
+          answer,
+          'finish_reason "tool_calls"',
+          `finish_reason ${show(finishOf(answer))}`,
+        );
       }
       const streamed = context.answer("forced call, streamed");
       must(
         ["tool_calls", "length"].includes(String(finishOf(streamed))),
         streamed,
-        "finish_reason tool_calls",
-        show(finishOf(streamed)),
+        'finish_reason "tool_calls"',
+        `finish_reason ${show(finishOf(streamed))}`,
       );
       return "tool_calls each time";
     },
@@ -69,12 +74,12 @@ const checks: readonly Check[] = [
   checkOf("TOOL-03", "Asks with tool_choice required.", ["required call"], (context) => {
     const answer = context.answer("required call");
     completionOf(answer);
-    if (finishOf(answer) !== "length") must(callsOf(answer).length > 0, answer, "a call", answer.summary);
+    if (finishOf(answer) !== "length") must(callsOf(answer).length > 0, answer, "a tool call", answer.summary);
     return `${finishedCalls(context, "required call").length} calls`;
   }),
   checkOf("TOOL-04", "Names the second of two functions.", ["named call"], (context) => {
     const odd = finishedCalls(context, "named call").find((call) => valueAt(call, "/function/name") !== "wash");
-    must(odd === undefined, context.answer("named call"), "calls of wash", show(odd));
+    must(odd === undefined, context.answer("named call"), "only calls of the function wash", `a call of ${show(odd)}`);
     return "wash";
   }),
   checkOf("TOOL-11", "Forces a function without parameters.", ["a call without arguments"], (context) => {
@@ -83,13 +88,13 @@ const checks: readonly Check[] = [
         /^\s*\{\s*\}\s*$/.test(argumentsOf(call)),
         context.answer("a call without arguments"),
         "the arguments {}",
-        show(argumentsOf(call)),
+        `the arguments ${show(argumentsOf(call))}`,
       );
     return "{}";
   }),
   checkOf("TOOL-12", "Forces a call with parallel_tool_calls false.", ["one call at most"], (context) => {
     const calls = finishedCalls(context, "one call at most");
-    must(calls.length === 1, context.answer("one call at most"), "one call", `${calls.length}`);
+    must(calls.length === 1, context.answer("one call at most"), "one call", `${calls.length} calls`);
     return "one call";
   }),
   checkOf(
@@ -103,7 +108,7 @@ const checks: readonly Check[] = [
             isColours(parse(argumentsOf(call))),
             context.answer(step),
             "arguments that are valid against parameters",
-            show(argumentsOf(call)),
+            `the arguments ${show(argumentsOf(call))}`,
           );
       return "valid each time";
     },
@@ -114,7 +119,12 @@ const checks: readonly Check[] = [
     );
     const seen = new Set<unknown>();
     for (const { id, step } of ids) {
-      must(typeof id === "string" && id !== "" && !seen.has(id), context.answer(step), "an id of its own", show(id));
+      must(
+        typeof id === "string" && id !== "" && !seen.has(id),
+        context.answer(step),
+        "a call with an id of its own",
+        `the id ${show(id)}`,
+      );
       seen.add(id);
     }
     return seen.size > 1 ? `${seen.size} different ids` : cannot("there were not two calls");
@@ -126,7 +136,12 @@ const checks: readonly Check[] = [
         : [],
     );
     for (const { call, step } of calls)
-      must(isRecord(parse(argumentsOf(call))), context.answer(step), "a JSON object", show(argumentsOf(call)));
+      must(
+        isRecord(parse(argumentsOf(call))),
+        context.answer(step),
+        "arguments that are a JSON object",
+        `the arguments ${show(argumentsOf(call))}`,
+      );
     return calls.length > 0 ? `${calls.length} calls` : cannot("no choice finished with tool_calls");
   }),
   checkOf(
@@ -136,9 +151,9 @@ const checks: readonly Check[] = [
     (context) => {
       const answer = context.answer("a call cut off by max tokens");
       completionOf(answer);
-      must(finishOf(answer) === "length", answer, "finish_reason length", show(finishOf(answer)));
-      must(contentOf(answer) === "", answer, "no content", show(contentOf(answer)));
-      must(callsOf(answer).length > 0, answer, "the call as far as it came", answer.summary);
+      must(finishOf(answer) === "length", answer, 'finish_reason "length"', `finish_reason ${show(finishOf(answer))}`);
+      must(contentOf(answer) === "", answer, "no content", `the content ${show(contentOf(answer))}`);
+      must(callsOf(answer).length > 0, answer, "the tool call as far as it came", answer.summary);
       return `cut after ${show(argumentsOf(callsOf(answer)[0]))}`;
     },
   ),
@@ -147,7 +162,12 @@ const checks: readonly Check[] = [
       callsOf(context.answer(step)).map((call) => ({ name: valueAt(call, "/function/name"), step })),
     );
     const odd = names.find(({ name }) => !["paint", "wash", "ping"].includes(String(name)));
-    must(odd === undefined, odd && context.answer(odd.step), "a function that was offered", show(odd?.name));
+    must(
+      odd === undefined,
+      odd && context.answer(odd.step),
+      "a function that was offered",
+      `a call of ${show(odd?.name)}`,
+    );
     return names.length > 0 ? `${names.length} calls` : cannot("no calls were made");
   }),
   checkOf(
