@@ -71,5 +71,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // It imports JSON without an attribute, which Node refuses.
+    server: { deps: { inline: ["@actions/workflow-parser"] } },
   },
 });

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { pnpm } from "./pnpm.ts";
 import { root } from "./root.ts";
 
-// Does the work of a release: clone, install, pack. Only committed files can be packed.
+// Does the work of a release and of its user: clone, install, pack; then install each package alone in an empty project, and
+// run its command. Only committed files can be packed.
 
 const folder = mkdtempSync(join(tmpdir(), "parley-clone-"));
 
@@ -20,11 +21,14 @@ function pack(clone: string, packed: string): void {
     run(folder, "tar", "-xzf", join(packed, tarball));
     check(tarball, join(folder, "package"));
     rmSync(join(folder, "package"), { recursive: true });
+    use(join(packed, tarball));
   }
 }
 
 interface Manifest {
   readonly name: string;
+  readonly version: string;
+  readonly bin?: Readonly<Record<string, string>>;
   readonly private?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly exports: { readonly ".": { readonly default: string } };
@@ -52,6 +56,21 @@ function check(tarball: string, path: string): void {
   ];
   process.stdout.write(`${tarball}: ${faults.length === 0 ? "in order" : faults.join(", ")}\n`);
   if (faults.length > 0) process.exitCode = 1;
+}
+
+/** Installs a package as a partner does, imports it, and asks each of its commands for its version. */
+function use(tarball: string): void {
+  const project = mkdtempSync(join(folder, "empty-"));
+  run(project, "npm", "install", "--silent", "--no-audit", "--no-fund", tarball);
+  const scope = join(project, "node_modules/@parley");
+  const [installed = ""] = readdirSync(scope);
+  const { name, version, bin = {} } = readManifest(join(scope, installed));
+  run(project, "node", "--input-type=module", "--eval", `await import(${JSON.stringify(name)})`);
+  for (const command of Object.keys(bin)) {
+    const told = execFileSync("npx", ["--no-install", command, "--version"], { cwd: project, encoding: "utf8" }).trim();
+    process.stdout.write(`${command} --version: ${told}\n`);
+    if (told !== version) process.exitCode = 1;
+  }
 }
 
 function run(cwd: string, program: string, ...args: readonly string[]): void {
