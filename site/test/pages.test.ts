@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { tools } from "@parley/partners";
 import { guideNames } from "../src/pages/guides.ts";
 import { pagePaths, site, sources, textAt } from "./built-site.ts";
 
@@ -95,6 +96,18 @@ test("llms.txt lists the Markdown of every page but the single clauses", () => {
   );
   expect(missing).toEqual([]);
   expect([...listed].filter((path) => !site.has(path))).toEqual([]);
+});
+
+test("the matrix of generators is data and a page, and both have the results of the runs", () => {
+  const matrix = JSON.parse(textAt("/docs/generators.json")) as { name: string; page?: string; results: object }[];
+  expect(matrix.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
+  for (const { name, page, results } of matrix) {
+    const [, row = ""] =
+      new RegExp(`<tr><td><a href="#${name}">(.*?)</tr>`).exec(textAt("/docs/guides/generators")) ?? [];
+    const cells = Object.values(results).map((cell) => ({ passed: "✓", failed: "✗" })[String(cell)] ?? "–");
+    expect([name, row.match(/[✓✗–](?=<)/g)]).toEqual([name, cells]);
+    expect([name, page === undefined || site.has(page)]).toEqual([name, true]);
+  }
 });
 
 test("an id of a clause in prose is a link to the clause", () => {

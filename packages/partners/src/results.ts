@@ -21,7 +21,11 @@ export const emptyRow: Row = {
 };
 
 /** The result of a tool's last run. It is stored next to the tool's program. */
-export type Result = Row & { readonly version: string };
+export type Result = Row & {
+  readonly version: string;
+  /** The day of the run, such as `2026-11-23`. */
+  readonly date: string;
+};
 
 export const programsFolder = fileURLToPath(new URL("../programs/", import.meta.url));
 const fileOf = ({ name }: Tool): string => join(programsFolder, name, "result.json");
@@ -32,5 +36,7 @@ export function readResult(tool: Tool): Result | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Result) : undefined; // our own
 }
 
-export const writeResult = (tool: Tool, row: Row): void =>
-  writeFileSync(fileOf(tool), `${JSON.stringify({ version: tool.version, ...row }, null, 2)}\n`);
+export function writeResult(tool: Tool, row: Row): void {
+  const result: Result = { version: tool.version, date: new Date().toISOString().slice(0, 10), ...row };
+  writeFileSync(fileOf(tool), `${JSON.stringify(result, null, 2)}\n`);
+}

@@ -9,7 +9,7 @@ import type { Page } from "../page.ts";
 import { guideNames } from "../pages/guides.ts";
 import { allPages } from "../pages/index.ts";
 import { missingPage } from "../pages/missing.ts";
-import { programNames } from "../pages/programs.ts";
+import { matrixPath, programNames } from "../pages/programs.ts";
 import type { SearchRecord } from "../search-options.ts";
 import type { Sources } from "../sources.ts";
 import { demoData, tryData } from "../try/try-data.ts";
@@ -60,7 +60,7 @@ function targetsOf({ clauses, contract, offered }: Sources): LinkTargets {
     errorCodes: new Set(Object.keys(contract["x-error-catalog"])),
     guides: new Set(guideNames),
     programs: new Set(programNames()),
-    offered: new Set([...offered.keys()].map((name) => `/${name}`)),
+    offered: new Set([matrixPath, ...[...offered.keys()].map((name) => `/${name}`)]),
   });
 }
 

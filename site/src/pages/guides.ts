@@ -1,5 +1,6 @@
 import type { Page } from "../page.ts";
 import type { Sources } from "../sources.ts";
+import { generatorMatrix, matrixPath } from "./programs.ts";
 
 /** Every guide, by group, in the order of the list. A guide is `docs/guides/NAME.md`; `client` is the README of the client. */
 export const guideGroups: Readonly<Record<string, readonly string[]>> = {
@@ -76,6 +77,7 @@ function guidePage(name: string, text: string, group: string): Page {
     group,
     markdown,
     ...(words[name] === undefined ? {} : { words: words[name] }),
+    ...(name === "generators" && { files: new Map([[matrixPath, generatorMatrix()]]) }),
   };
 }
 
