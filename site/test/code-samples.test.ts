@@ -10,10 +10,11 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestServer, testKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
-import { codeSamples } from "../src/try/code-samples.ts";
+import { codeSamples, getSample } from "../src/try/code-samples.ts";
 import { isObject } from "../src/try/schema.ts";
 import type { JsonObject } from "../src/try/schema.ts";
 import { tryData } from "../src/try/try-data.ts";
+import { kinds, missingFor } from "../../docs/examples/samples.ts";
 import { sources } from "./built-site.ts";
 
 /** The programs of "Try it" run against a real server, and send the request that they were made from. */
@@ -22,6 +23,9 @@ const run = promisify(execFile);
 const { examples } = tryData(sources.contract);
 // The client is used as it is in the tree, because its build may be missing.
 const client = join(dirname(createRequire(import.meta.url).resolve("@parley/client/package.json")), "src/index.ts");
+
+const pythonKind = kinds.find(({ label }) => label === "Python · httpx");
+const missingPython = pythonKind === undefined ? "Python" : missingFor(pythonKind);
 
 let server: TestServer;
 let recorder: Server;
@@ -60,19 +64,37 @@ afterAll(async () => {
 const given = examples.filter(({ name }) =>
   ["stream", "sampling", "tools", "tool-result", "json-schema"].includes(name),
 );
-const labels = ["TypeScript · ours", "TypeScript · openai", "Vercel AI SDK", "LangChain"];
+const labels = codeSamples({}, "").map(({ label }) => label);
+const isPython = (label: string): boolean => label.startsWith("Python");
 
-test.each(given.flatMap(({ name, request }) => labels.map((label) => [name, label, request] as const)))(
+/** The reason why the packages for Python are missing. */
+let trouble: unknown;
+/** Pip installs them once for each machine. */
+beforeAll(async () => {
+  await pythonKind?.prepare?.(folder).catch((error: unknown) => (trouble = error));
+}, 300_000);
+
+/** The command that runs a program of a label. */
+function commandFor(label: string, file: string): readonly [program: string, ...args: string[]] {
+  if (label === "curl") return ["bash", "-eu", file];
+  return (isPython(label) ? pythonKind?.command(file, folder) : undefined) ?? [process.execPath, file];
+}
+
+test.for(given.flatMap(({ name, request }) => labels.map((label) => [name, label, request] as const)))(
   "the example %s as %s",
   { timeout: 60_000 },
-  async (name, label, request) => {
-    const code = codeSamples(request, "").find((one) => one.label === label)?.code ?? "";
+  async ([name, label, request], context) => {
+    context.skip(isPython(label) && missingPython !== "", `it would run with ${missingPython} installed`);
+    context.skip(isPython(label) && trouble !== undefined, `it would run with access to PyPI: ${String(trouble)}`);
+    // The page writes the body as it was typed.
+    const code = codeSamples(request, JSON.stringify(request)).find((one) => one.label === label)?.code ?? "";
     const file = join(folder, `${name}-${labels.indexOf(label)}.mjs`);
     writeFileSync(file, code.replace('"@parley/client"', JSON.stringify(pathToFileURL(client).href)));
+    const [program, ...args] = commandFor(label, file);
     sent = [];
     const { port } = recorder.address() as AddressInfo; // it listens on a port
     const env = { ...process.env, PARLEY_URL: `http://127.0.0.1:${port}/v1`, PARLEY_KEY: testKey };
-    const { stdout } = await run(process.execPath, [file], { env, timeout: 50_000 });
+    const { stdout } = await run(program, args, { env, timeout: 50_000 });
     expect(stdout.length).toBeGreaterThan(5);
     const { stream: _, stream_options: __, messages, max_completion_tokens: max, ...rest } = request;
     // The AI SDK writes the older name of the maximum.
@@ -84,3 +106,9 @@ test.each(given.flatMap(({ name, request }) => labels.map((label) => [name, labe
     expect(roles(sent[0]?.["messages"])).toEqual(roles(messages));
   },
 );
+
+test.each(["/v1/models", "/v1/models/vendor/model-1"])("the command for %s", async (path) => {
+  const env = { ...process.env, PARLEY_URL: server.baseUrl, PARLEY_KEY: testKey };
+  const { stdout } = await run("bash", ["-euc", getSample(path).code], { env, timeout: 50_000 });
+  expect(JSON.parse(stdout)).toMatchObject(path === "/v1/models" ? { object: "list" } : { id: "vendor/model-1" });
+});

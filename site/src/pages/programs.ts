@@ -27,7 +27,14 @@ export const generatorMatrix = (): string =>
       const { name, title, version, language, document, remarks, generate, compile, run } = tool;
       const { date, version: _, ...results } = readResult(tool) ?? {};
       return {
-        ...{ name, title, version, language, document: `/${document}`, date, results, remarks },
+        name,
+        title,
+        version,
+        language,
+        document: `/${document}`,
+        date,
+        results,
+        remarks,
         needs: tool.needs.map((program) => prerequisites[program]),
         commands: { generate, compile, run },
         ...(works(tool) && { page: `/docs/guides/programs/${name}` }),

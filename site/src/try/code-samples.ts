@@ -21,6 +21,7 @@ export const codeSamples = (request: JsonObject, body: string): CodeSample[] => 
   { label: "TypeScript · ours", code: ours(request) },
   { label: "TypeScript · openai", code: openaiNode(request) },
   { label: "Python · openai", code: openaiPython(request) },
+  { label: "Python · httpx", code: httpx(request) },
   { label: "Vercel AI SDK", code: aiSdkSample(request) },
   { label: "LangChain", code: langchain(request) },
 ];
@@ -85,6 +86,45 @@ from openai import OpenAI
 client = OpenAI(base_url=os.environ["PARLEY_URL"], api_key=os.environ["PARLEY_KEY"])
 answer = client.chat.completions.create(
 ${lines.join("")})
+${end}`;
+}
+
+function httpx(request: JsonObject): string {
+  const isStream = request["stream"] === true;
+  const end = isStream
+    ? `is_complete = False
+with client.stream("POST", "/chat/completions", json=body) as response:
+    response.raise_for_status()
+    for line in response.iter_lines():
+        if not line.startswith("data: "):
+            continue  # an empty line, or a comment that keeps the connection open
+        data = line.removeprefix("data: ")
+        if data == "[DONE]":
+            is_complete = True
+            break
+        event = json.loads(data)
+        if "error" in event:
+            raise RuntimeError(event["error"]["message"])
+        for choice in event["choices"]:
+            print(choice["delta"].get("content") or "", end="", flush=True)
+if not is_complete:
+    raise RuntimeError("There was no [DONE]: the answer is not complete.")
+`
+    : `response = client.post("/chat/completions", json=body)
+response.raise_for_status()
+answer = response.json()
+print(answer["choices"][0]["message"], answer["usage"])
+`;
+  return `${isStream ? "import json\n" : ""}import os
+
+import httpx
+
+client = httpx.Client(
+    base_url=os.environ["PARLEY_URL"],
+    headers={"Authorization": f"Bearer {os.environ['PARLEY_KEY']}"},
+    timeout=${isStream ? "60,  # the longest silence; a comment comes at least every 15 seconds" : "610,"}
+)
+body = ${pythonLiteral(request)}
 ${end}`;
 }
 
