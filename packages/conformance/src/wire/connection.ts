@@ -2,7 +2,6 @@ import { connect as connectPlain, isIP } from "node:net";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
-import { textAt } from "../judge/read.ts";
 import type { HttpRequest, Secrets } from "./http-request.ts";
 import { toBytes } from "./http-request.ts";
 import type { ConnectionFailure, End, Exchange, Received } from "./exchange.ts";
@@ -163,9 +162,14 @@ function toFailure(error: Error): ConnectionFailure {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = first instanceof Error && "code" in first ? String(first.code) : "UNKNOWN";
   const message = first instanceof Error ? first.message.trim() : String(first);
-  const names = textAt(first, "/cert/subjectaltname");
-  return { code, message, ...(names !== undefined && { names }) };
+  return { code, message, ...(hasCertificate(first) && { names: first.cert.subjectaltname }) };
 }
+
+/** Node adds the certificate to the error of one that names other hosts. */
+const hasCertificate = (error: unknown): error is { readonly cert: { readonly subjectaltname: string } } =>
+  error instanceof Error &&
+  "cert" in error &&
+  typeof (error.cert as { readonly subjectaltname?: unknown } | null)?.subjectaltname === "string"; // any value may be there
 
 /** Counts the events of a stream while its bytes come in. */
 class EventCounter {
