@@ -62,12 +62,16 @@ ${bounding.map(settingRow).join("\n")}
 
 | bound | what it is | test |
 |---|---|---|
-${fixedBounds.map(([value, unit, text]) => `| ${value} ${unit} | ${text} | ${testOf(`${value} ${unit}`)} |`).join("\n")}
+${fixedBounds.map(([value, unit, text]) => `| ${quantity(value, unit)} | ${text} | ${testOf(`${value} ${unit}`)} |`).join("\n")}
 `;
 }
 
+/** Returns a number with its unit, such as `4,194,304 bytes`. */
+const quantity = (value: number, unit: string): string =>
+  `${value.toLocaleString("en")} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
+
 const contractRow = ([name, { value, unit, set_by, description }]: [string, ContractLimits[string]]): string =>
-  `| \`${name}\` | ${value} ${unit} | ${set_by} | ${description.trim().replaceAll(/\s+/g, " ")} | ${testOf(name)} |`;
+  `| \`${name}\` | ${quantity(value, unit)} | ${set_by} | ${description.trim().replaceAll(/\s+/g, " ")} | ${testOf(name)} |`;
 
 function settingRow({ env, schema }: Setting): string {
   const { default: fallback, description = "" } = describe(schema);

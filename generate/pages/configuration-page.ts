@@ -9,10 +9,11 @@ export function configurationPage(): string {
 
 # Configuration
 
-Flags take precedence over the environment, the environment over \`parley.yaml\` in the working folder (or \`--config FILE\`),
-and the file over the defaults. In the file, a setting has the name of its flag with underscores: \`--metrics-port\` is
-\`metrics_port\`. Numbers are numbers there, and values separated by commas elsewhere are lists. Secrets are read from the
-environment only. All faults are reported together, each with its place and the correction, and the exit code is 2.
+Set the server up with flags, the environment or a file. Flags take precedence over the environment, the environment
+over \`parley.yaml\` in the working folder (or \`--config FILE\`), and the file over the defaults. In the file, a
+setting has the name of its flag with underscores: \`--metrics-port\` is \`metrics_port\`. Numbers are numbers there,
+and values separated by commas elsewhere are lists. Secrets are read from the environment only. All faults are reported
+together, each with its place and the correction, and the exit code is 2.
 
 A variable that begins with \`PARLEY_\` and is not a setting is a fault, too. These variables of other programs are allowed:
 \`PARLEY_URL\`, \`PARLEY_KEY\`, \`PARLEY_REPORT\`, \`PARLEY_MUTANTS\`, \`PARLEY_CHROMIUM\`, \`PARLEY_NODE_…\`,
@@ -29,8 +30,8 @@ npx -y pnpm@12.21.0 parley config schema   # the JSON Schema of parley.yaml, als
 An editor checks the file while you write it if the first line names the schema:
 \`# yaml-language-server: $schema=packages/server/parley.schema.json\`.
 
-| environment | flag | value | default | what it is |
-|---|---|---|---|---|
+| variable and flag | value | default | what it is |
+|---|---|---|---|
 ${rows.map(rowOf).join("\n")}
 
 ${modelsText}
@@ -45,7 +46,7 @@ function rowOf({ env, flag, schema }: Setting): string {
   const described = describe(schema);
   const { default: fallback, description = "" } = described;
   const shown = toText(fallback);
-  return `| \`${env}\` | ${flag === undefined ? "–" : `\`${flag}\``} | ${valueOf(described)} | ${shown === "" ? "–" : `\`${shown}\``} | ${description} |`;
+  return `| ${[env, ...(flag === undefined ? [] : [flag])].map(code).join(" ")} | ${valueOf(described)} | ${shown === "" ? "–" : `\`${shown}\``} | ${description} |`;
 }
 
 function fieldsOf(schema: ValueSchema, prefix: string): string[] {

@@ -41,7 +41,7 @@ The answer to these paths is a 404, whose message names the alternative.
 
 Each application was installed in the named version and run with the lines below against a real Parley. The answer that it
 showed was compared with the answer that was sent. \`npx -y pnpm@12.21.0 apps\` repeats this; with \`--url\` and \`--key\`, it uses
-your service. In the lines, \`PARLEY_URL\` is the base URL, such as \`http://127.0.0.1:8080/v1\`, and \`PARLEY_KEY\` the key.
+your service. Install an application in an empty folder. Programs from npm are then in \`node_modules/.bin\`. In the lines, \`PARLEY_URL\` is the base URL, such as \`http://127.0.0.1:8080/v1\`, and \`PARLEY_KEY\` the key.
 `;
 
 /** The command that installs packages of each kind. */

@@ -38,6 +38,18 @@ const tried: readonly Guide[] = [
   { name: "implementing", isStarted: true },
   { name: "configuration", isStarted: false },
   {
+    name: "vllm",
+    isStarted: true,
+    skipped: [
+      [/ vllm install$/, "downloads 5 GB: vllm/ has tests with a real vLLM"],
+      [/^docker build /, "needs a Docker engine and the same 5 GB"],
+      [/^PARLEY_ENGINE=/, "needs a vLLM: vllm/ starts it as a process and in a container"],
+      [/ engine logs MODEL/, "needs an engine with a log of its own"],
+      [/ engine restart MODEL/, "needs an engine that can be restarted"],
+      [/ report:vllm/, "takes an hour"],
+    ],
+  },
+  {
     name: "upgrades",
     isStarted: true,
     skipped: [

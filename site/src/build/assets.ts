@@ -52,12 +52,13 @@ function styleSheet(paths: ReadonlyMap<string, string>): string {
     .replaceAll(/url\("([^"]+)"\)/g, (_, name: string) => `url("${paths.get(name) ?? name}")`);
 }
 
+/** The options of every bundle. They name no file of settings, because an image is built without it. */
+const options = { platform: "browser", tsconfig: false } as const;
+
 /** Bundles each file of `src/browser/` that a page can load. The theme is a classic script, which blocks the drawing of the page. */
 async function bundleScripts(): Promise<(readonly [name: string, path: string, code: string])[]> {
   const entries = readdirSync(join(source, "browser")).filter((name) => isEntry(name));
   const names = { entryFileNames: "[name]-[hash].js", chunkFileNames: "[name]-[hash].js", minify: true } as const;
-  // Without a file of settings: an image is built without it.
-  const options = { platform: "browser", tsconfig: false } as const;
   const modules = await rolldown({ ...options, input: entries.map((name) => join(source, "browser", name)) });
   const theme = await rolldown({ ...options, input: join(source, "browser/theme.ts") });
   const outputs = [
@@ -71,7 +72,7 @@ async function bundleScripts(): Promise<(readonly [name: string, path: string, c
 }
 
 async function bundleDemoWorker(): Promise<string> {
-  const bundle = await rolldown({ input: join(source, "browser/demo-worker.ts"), platform: "browser" });
+  const bundle = await rolldown({ ...options, input: join(source, "browser/demo-worker.ts") });
   const { output } = await bundle.generate({ format: "iife", minify: true });
   await bundle.close();
   return output[0].code;
