@@ -39,6 +39,10 @@ export interface RunProfile extends ConformanceProfile {
   readonly base?: ProfileName;
   /** Levels that nobody claimed. Their clauses are judged unless the service refuses the request that probes the level. */
   readonly presumed?: readonly Level[];
+  /** The frozen set of requirements, such as 2026-12. Absent: those of this version of the suite. */
+  readonly requirements?: string;
+  /** True if the run sends no key: it judges what a service answers to strangers. */
+  readonly isKeyless?: boolean;
   /** True if a MUST that could not be judged makes the exit code 3. */
   readonly requiresAll?: boolean;
   /** The ids of the clauses to judge. Absent: every clause of the contract. */

@@ -7,6 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Subject } from "../mutants/judge.ts";
 import type { Baseline } from "../src/run/baseline.ts";
+import { ordinaryServer } from "../mutants/ordinary-server.ts";
 import { startSubject } from "../mutants/subject.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
@@ -145,6 +146,52 @@ describe("run", () => {
     expect(stale.text).toContain("XPASS HTTP-03");
   });
 
+  test("judges the tier keyless without a key, and says nothing about SDKs", async () => {
+    const { code, text } = await cli([
+      "run",
+      "--base-url",
+      good.baseUrl,
+      "--api-key-env",
+      "NO_KEY",
+      "--tier",
+      "keyless",
+    ]);
+    expect(code).toBe(0);
+    expect(text).toMatch(/core: 1\d kept, 0 broken/);
+    expect(text).toContain("cost: about 0 US dollars");
+    expect(text).toContain("For mainstream SDKs: inconclusive");
+  });
+
+  test("fails a server in the tier keyless that lets strangers in", async () => {
+    await using open = await startSubject({ acceptsKey: () => true });
+    const { code, text } = await cli([
+      "run",
+      "--base-url",
+      open.baseUrl,
+      "--api-key-env",
+      "NO_KEY",
+      "--tier",
+      "keyless",
+    ]);
+    expect(code).toBe(1);
+    expect(text).toContain("AUTH-01");
+  });
+
+  test("tells requests, tokens and the exact cost before it begins, and reads only the listing in a dry run", async () => {
+    const line = /\d+ requests, about \d+ prompt tokens and \d+ output tokens; cost: about 0\.\d+ US dollars\./;
+    const { code, text } = await runOf(good, "--dry-run");
+    expect(code).toBe(0);
+    expect(text.match(new RegExp(line, "g"))).toHaveLength(3);
+    expect((await runOf(good, "--only", "AUTH")).text).toMatch(line);
+  });
+
+  test("exits with 2 before the first chat request if the cost is bounded and the listing has no prices", async () => {
+    await using free = await startSubject(ordinaryServer);
+    const { code, text } = await runOf(free, "--max-cost", "1");
+    expect(code).toBe(2);
+    expect(text.trim()).toMatch(/^--max-cost cannot be kept, because the listing has no prices of the model/);
+  });
+
   test("sends nothing in a dry run", async () => {
     const { code, text } = await cli(
       ["run", "--base-url", "http://127.0.0.1:9/v1", "--api-key-env", "K", "--dry-run"],
@@ -180,5 +227,5 @@ test("init writes a conformance profile that run reads", async () => {
     ["run", "--base-url", good.baseUrl, "--api-key-env", "K", "--profile", profile, "--dry-run"],
     { K: key },
   );
-  expect(text).toContain("nothing was sent");
+  expect(text).toContain("nothing else was sent");
 });

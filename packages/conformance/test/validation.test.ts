@@ -106,6 +106,7 @@ test("a wrong file or selector ends with 2 and one sentence, before any request"
     ["--only", "STRN"],
     ["--skip", "AUTH-080"],
     ["--contract", "9.9"],
+    ["--requirements", "2026-13"],
   ]) {
     const { code, text } = await run(...args);
     expect([args[0], code]).toEqual([args[0], 2]);

@@ -5,6 +5,7 @@ import { capabilities, clauses, contractVersion, levels } from "../contract/cont
 import type { Capability, Level } from "../contract/contract.ts";
 import { faultOfKey, readBaseUrl } from "../preflight/base-url.ts";
 import { PreflightError } from "../preflight/preflight-error.ts";
+import { readSet, setNames } from "../contract/requirements.ts";
 import { keyRoles } from "../profile.ts";
 import { nearestOf, remedyFor } from "./nearest.ts";
 import { readJsonFile } from "./read-json-file.ts";
@@ -16,18 +17,22 @@ export interface ProfileFlags {
   readonly baseUrl?: string;
   readonly apiKeyEnv: string;
   readonly model?: string;
-  readonly level: readonly Level[];
+  readonly level: readonly (Level | "keyless")[];
   readonly modelIs?: readonly Capability[];
   readonly profile?: string;
   readonly only?: readonly string[];
   readonly skip?: readonly string[];
   readonly contract?: string;
+  readonly requirements?: string;
   readonly header: readonly string[];
   readonly probe?: boolean;
   readonly requireAll?: boolean;
   readonly exhaustive?: boolean;
   readonly seed: number;
 }
+
+/** What can be claimed: `keyless` is a part of the others, and judged alone only if it is given alone. */
+const tiers = [...levels, "keyless"] as const;
 
 const listOf =
   <T extends string>(allowed: readonly T[]) =>
@@ -58,6 +63,12 @@ function readVersion(text: string): string {
   return found;
 }
 
+function readSetName(text: string): string {
+  if (!setNames().includes(text))
+    throw new InvalidArgumentError(`There is no set of requirements ${text}; ${remedyFor(text, setNames())}`);
+  return text;
+}
+
 export const readWhole = (text: string): number => {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
@@ -69,9 +80,9 @@ export const addProfileFlags = (command: Command): Command =>
     .option("--api-key-env <name>", "environment variable that holds the key", "API_KEY")
     .option("--model <id>", "the model to judge with (default: the first one of the listing that is ready)")
     .option(
-      "--level <levels>",
-      `claimed levels, separated by commas, or all: ${levels.join(", ")} (default: core,stream)`,
-      listOf(levels),
+      "--tier, --level <levels>",
+      `claimed levels, separated by commas, or all: ${levels.join(", ")} (default: core,stream), or keyless, which needs no key`,
+      listOf(tiers),
       [],
     )
     .option(
@@ -91,6 +102,11 @@ export const addProfileFlags = (command: Command): Command =>
       readVersion,
     )
     .option(
+      "--requirements <set>",
+      `judge by a set of requirements that never changes: ${setNames().join(", ")} (default: those of this version)`,
+      readSetName,
+    )
+    .option(
       "--header <header>",
       "`Name: value` for every request; may be repeated",
       (text: string, before: readonly string[]) => [...before, text],
@@ -108,24 +124,32 @@ export function readProfile(flags: ProfileFlags): {
 } {
   const declared = declarationsIn(flags.profile);
   const base = declared.extends ?? "parley";
+  const asked = flags.level.filter((level) => level !== "keyless");
+  const isKeyless = asked.length === 0 && flags.level.length > 0;
   const selected = selectClauses(base, [
     declared,
     { ...(flags.only && { only: flags.only }), ...(flags.skip && { skip: flags.skip }) },
     ...(flags.contract === undefined ? [] : [{ since: flags.contract }]),
+    ...(flags.requirements === undefined ? [] : [{ frozen: readSet(flags.requirements).clauses }]),
+    ...(isKeyless ? [{ only: ["keyless"] }] : []),
   ]);
   const url = readBaseUrl(flags.baseUrl ?? "http://127.0.0.1:8080/v1");
   const headers = flags.header.map((text, index) => readHeader(text, index));
-  const { secrets, roles } = readKeys(flags.apiKeyEnv, declared);
+  const { secrets, roles } = isKeyless
+    ? { secrets: new Map<string, string>(), roles: [] }
+    : readKeys(flags.apiKeyEnv, declared);
   for (const { placeholder, value } of headers) if (placeholder !== undefined) secrets.set(placeholder, value);
   const usual: readonly Level[] = base === "parley" ? ["core", "stream"] : levels;
-  const claimed = flags.level.length > 0 ? flags.level : declared.levels;
+  const claimed = isKeyless ? levels : asked.length > 0 ? asked : declared.levels;
   const profile: RunProfile = {
     ...declared,
     ...(flags.model !== undefined && { model: flags.model }),
+    ...(isKeyless && { isKeyless, model: flags.model ?? "any" }),
     ...(flags.modelIs && { capabilities: flags.modelIs }),
     levels: claimed ?? usual,
     ...(base !== "parley" && !claimed && { presumed: usual }),
     base,
+    ...(flags.requirements !== undefined && { requirements: flags.requirements }),
     ...(selected && { clauses: selected }),
     origin: url.origin,
     basePath: url.pathname.replace(/\/+$/, ""),

@@ -9,7 +9,9 @@ import { baselineOf } from "../run/baseline.ts";
 import type { Baseline } from "../run/baseline.ts";
 import type { Assessment } from "../run/verdict.ts";
 import { checksFor, faultsOfSuite, stepsFor } from "../run/plan.ts";
-import type { RunProfile } from "../profile.ts";
+import { describeEstimate, estimate, pricesIn } from "../run/estimate.ts";
+import type { Exchange } from "../wire/exchange.ts";
+import { describeRun } from "./dry-run.ts";
 import { collectEvidence } from "../run/collect-evidence.ts";
 import { preflight } from "../preflight/preflight.ts";
 import { assertWritable, readBaseline, writeBaseline } from "./baseline-file.ts";
@@ -44,7 +46,10 @@ export function addRunCommand(program: Command): void {
     )
     .option("--ca <file>", "certificates to trust, as PEM")
     .option("--max-cost <usd>", "stop sending once this much was spent, by the prices of the listing", readCost)
-    .option("--dry-run", "print what would be sent, and send nothing")
+    .option(
+      "--dry-run",
+      "print what would be sent, its tokens and its cost, and send nothing but a request for the listing",
+    )
     .option("--quiet", "show no progress on standard error")
     .option("--timeout <seconds>", "the longest wait for one answer", readWhole, 60)
     .option("--time-budget <seconds>", "the longest time for the whole run", readWhole, 600)
@@ -69,9 +74,19 @@ async function run(flags: RunFlags): Promise<number> {
   const today = new Date().toISOString().slice(0, 10);
   const baseline = flags.baseline === undefined ? undefined : readBaseline(flags.baseline, today);
   if (flags.writeBaseline !== undefined) assertWritable(flags.writeBaseline);
-  if (flags.dryRun === true) return describe(profile);
   const ca = flags.ca === undefined ? undefined : readCertificates(flags.ca);
+  if (flags.dryRun === true) {
+    process.stdout.write(await describeRun(profile, secrets, ca));
+    return 0;
+  }
   if (flags.report !== undefined) await prepareFolder(flags.report);
+  const steps = stepsFor(checksFor(profile), profile);
+  const tellCost = (listing: Exchange | undefined): void => {
+    if (flags.maxCost !== undefined && profile.isKeyless !== true && !pricesIn(profile, listing))
+      throw new Error("--max-cost cannot be kept, because the listing has no prices of the model: leave it out.");
+    if (flags.quiet !== true) process.stderr.write(`${describeEstimate(estimate(steps, profile, listing))}\n`);
+  };
+  if (profile.isKeyless === true) tellCost(undefined);
   const begunMs = performance.now();
   using interrupt = listenForInterrupt();
   using progress = new Progress(flags.quiet === true);
@@ -83,7 +98,10 @@ async function run(flags: RunFlags): Promise<number> {
     budgetMs: flags.timeBudget * 1000,
     maxCostUsd: flags.maxCost,
     onExchange: progress.note,
-    preflight: (target) => preflight(profile, stepsFor(checksFor(profile), profile), flags.apiKeyEnv, target),
+    preflight:
+      profile.isKeyless === true
+        ? undefined
+        : (target) => preflight(profile, steps, flags.apiKeyEnv, target, (listing) => tellCost(listing)),
     signal: interrupt.signal,
   });
   progress[Symbol.dispose]();
@@ -116,16 +134,4 @@ function readCertificates(file: string): string {
   }
   if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new Error(`--ca ${file} has no certificate in PEM.`);
   return text;
-}
-
-function describe(profile: RunProfile): number {
-  const steps = stepsFor(checksFor(profile), profile);
-  const text = steps.map(
-    ({ name, needs = [], coveredBy }) =>
-      `${name}${needs.length > 0 ? `  (after ${needs.join(", ")}${coveredBy && !profile.isExhaustive ? ", unless one of them covers it" : ""})` : ""}`,
-  );
-  process.stdout.write(
-    `${text.join("\n")}\n${steps.length} steps for ${checksFor(profile).length} checks; nothing was sent.\n`,
-  );
-  return 0;
 }

@@ -19,6 +19,8 @@ export interface Step {
   readonly isValid?: boolean;
   /** `background`: it is slow and runs while others run. `last`: it disturbs others and runs alone after them. */
   readonly when?: "background" | "last";
+  /** True if every request of the step has to be refused, so that it costs nothing. */
+  readonly isRefused?: boolean;
   /** True if the usage records of its requests are looked up. */
   readonly isRecorded?: boolean;
 }
@@ -31,6 +33,10 @@ export interface Cases {
 /** The way in which one clause is judged. */
 export interface Check {
   readonly clause: string;
+  /** The set of requirements that brought the check, such as 2027-03. Absent: the first one has it. */
+  readonly since?: string;
+  /** The set of requirements that replaced the check. Absent: every later set has it. */
+  readonly until?: string;
   /** A sentence that says what the check does. */
   readonly how: string;
   /** The steps that have to be sent for it. A check may read further answers of the run. */

@@ -25,6 +25,7 @@ const chatSteps = ["plain with headers", "plain"];
  * Sends the listing and the first chat request of a run, and reads them for faults that would make every clause fail: a wrong
  * address, key or model, or a service that is down.
  *
+ * @param onListing is called before the first chat request, with the exchange of the listing if there is one
  * @returns the exchanges by step, so that the run need not send them again
  * @throws PreflightError with one sentence that says what is wrong and what to do
  */
@@ -33,6 +34,7 @@ export async function preflight(
   steps: readonly Step[],
   keyVariable: string,
   target: Target,
+  onListing?: (listing: Exchange | undefined) => void,
 ): Promise<Performed> {
   const performed = new Map<string, readonly Exchange[]>();
   const place: Place = { base: profile.origin + profile.basePath, keyVariable };
@@ -59,6 +61,7 @@ export async function preflight(
       throw new PreflightError((await olderSibling(listing, profile, target)) ?? listingObstacle(listing, place));
     return performed;
   }
+  onListing?.(listing?.exchange);
   const chatStep = chatSteps.find((name) => steps.some((step) => step.name === name));
   const chat = chatStep === undefined ? undefined : await perform(chatStep);
   if (!chat) return performed;

@@ -99,7 +99,7 @@ export function buildReport(
     run: factsOf(assessment, evidence, profile, durationMs),
     verdict: exitCode === 1 ? "not conformant" : exitCode === 0 && !isInterrupted ? "conformant" : "inconclusive",
     exitCode,
-    interop: interopOf(assessment),
+    interop: interopOf(assessment, profile),
     counts: countStates(verdicts),
     levels: Object.fromEntries(levels.map((level) => [level, summarize(level, assessment, profile)])) as Record<
       Level,
@@ -140,11 +140,19 @@ const sampledOf = (cases: readonly Cases[]): RunFacts["sampled"] => ({
   of: sumOf(cases.map((one) => one.of)),
 });
 
-/** "usable" is never said over a clause that was not judged. */
-const interopOf = ({ verdicts, stopped }: Assessment): Report["interop"] => {
+/** "usable" is said only if every clause with the mark, at the claimed levels, was judged or belongs to a missing feature. */
+const interopOf = ({ verdicts, stopped }: Assessment, profile: RunProfile): Report["interop"] => {
   const found = new Set(verdicts.flatMap(({ interop }) => interop ?? []));
+  const judged = new Set(
+    verdicts.flatMap(({ clause, interop, state }) => (interop || state === "NOT_APPLICABLE" ? [clause.id] : [])),
+  );
+  const isPartial = clauses.some(
+    ({ id, level, openai }) => openai !== undefined && profile.levels.includes(level) && !judged.has(id),
+  );
   if (found.has("FAIL")) return "not usable";
-  return found.has("PASS") && !found.has("UNTESTABLE") && stopped === undefined ? "usable" : "inconclusive";
+  return found.has("PASS") && !found.has("UNTESTABLE") && !isPartial && stopped === undefined
+    ? "usable"
+    : "inconclusive";
 };
 
 function countStates(verdicts: readonly Verdict[]): Report["counts"] {

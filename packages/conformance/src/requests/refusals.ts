@@ -45,7 +45,8 @@ export function refusal(plan: RefusalPlan): { readonly steps: Step[]; readonly c
   const chosen = (context: Context): readonly Case[] => chosenOf(plan, context);
   const each = (context: Context, judge: (answer: Answer, one: Case) => string): string => {
     const seen = chosen(context).map((one) => judge(context.answer(nameOf(one)), one));
-    if (!isAccepted(context.answer(positiveControl)))
+    // Without a key nothing is accepted: the profile says that the run shows no more than refusals.
+    if (context.profile.isKeyless !== true && !isAccepted(context.answer(positiveControl)))
       cannot(`nothing was accepted ("${positiveControl}"), so a refusal shows nothing`);
     return seen.join("; ");
   };
@@ -64,6 +65,7 @@ function stepOf(plan: RefusalPlan, one: Case, name: string): Step {
   const { coveredBy } = one;
   return {
     name,
+    isRefused: true,
     needs: ["models", ...(coveredBy === undefined ? [] : [stepOfExchange(coveredBy)])],
     ...(coveredBy !== undefined && {
       coveredBy: (context) => {

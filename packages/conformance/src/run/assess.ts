@@ -71,13 +71,16 @@ function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStr
     whatIsMissing(clause, context.profile) ?? refusalOf(clause.level, context) ?? notGreedy(clause, context);
   if (missing !== undefined) return { clause, state: "UNTESTABLE", note: missing };
   const isCommon = isCommonOnly(clause, context.profile);
-  const own = checksOf(clause, isCommon);
+  const { requirements } = context.profile;
+  const own = checksOf(clause, isCommon, requirements);
   const fault = evidence.faults.find((one) => own.some(({ uses }) => uses.some((name) => one.startsWith(`"${name}"`))));
   if (fault !== undefined) return { clause, state: "ERROR", note: fault };
   try {
     const gate = (finding: Finding): Finding => (finding.kind === "kept" && !isAlive(context) ? nothingShown : finding);
     const common = (): Finding =>
-      gate(merge(checksOf(clause, true).map((check) => find(() => (check.common ?? check.judge)(context)))));
+      gate(
+        merge(checksOf(clause, true, requirements).map((check) => find(() => (check.common ?? check.judge)(context)))),
+      );
     const finding = isCommon ? common() : gate(merge(own.map(({ judge }) => find(() => judge(context)))));
     return {
       ...withCases(toVerdict(clause, finding, isStrict), own, context),
@@ -109,6 +112,7 @@ const nothingShown: Finding = {
 
 /** Returns whether the plain request got a complete answer. Without one, no other answer proves anything. */
 function isAlive(context: Context): boolean {
+  if (context.profile.isKeyless === true) return context.all.some(({ status }) => status !== undefined);
   const plain = context.has("plain") ? context.answer("plain") : undefined;
   return plain !== undefined && isCompletion(plain) && plain.isWhole;
 }

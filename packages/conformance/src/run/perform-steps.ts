@@ -5,10 +5,12 @@ import { Context } from "../judge/context.ts";
 import { find, UntestableError } from "../judge/finding.ts";
 import { numberAt, parse, usageOf } from "../judge/read.ts";
 import { Answer } from "../wire/answer.ts";
+import { pricesIn } from "./estimate.ts";
 import type { HttpRequest } from "../wire/http-request.ts";
 import { Connection } from "../wire/connection.ts";
 import type { Target } from "../wire/connection.ts";
 import type { Exchange } from "../wire/exchange.ts";
+import { keyRoles } from "../profile.ts";
 import type { RunProfile } from "../profile.ts";
 
 /** Everything that a run collected: enough to judge it again without the network. */
@@ -71,6 +73,10 @@ const byName = (steps: readonly Step[], name: string): Step => {
   if (!step) throw new Error(`the step "${name}" is needed and not planned`);
   return step;
 };
+
+const keyPlaceholder = new RegExp(`\\{(?:key|${keyRoles.join("|")})\\}`);
+const holdsKey = ({ target, headers, raw = "" }: HttpRequest): boolean =>
+  keyPlaceholder.test([target, raw, ...headers.map(([, value]) => value)].join("\n"));
 
 class Collection {
   readonly #collector: Collector;
@@ -154,6 +160,8 @@ class Collection {
     const context = this.#context;
     try {
       const requests = step.requests(context);
+      if (context.profile.isKeyless === true && requests.some(holdsKey))
+        return "a run of the tier keyless sends no key";
       if (step.isValid === true) this.#validate(step, requests);
       return requests;
     } catch (error) {
@@ -199,14 +207,10 @@ class Collection {
   #costOf(exchange: Exchange): number {
     const usage = usageOf(new Answer(exchange));
     const count = (name: string): number => numberAt(usage, `/${name}`) || 0;
-    return count("prompt_tokens") * this.#price("prompt") + count("completion_tokens") * this.#price("completion");
-  }
-
-  /** The highest price in the listing: an approximation is enough to decide when to stop. */
-  #price(kind: "prompt" | "completion"): number {
-    const listing = this.#answers.get("models")?.[0]?.json;
-    const text = JSON.stringify(listing ?? {});
-    const prices = [...text.matchAll(new RegExp(`"${kind}":"([0-9.]+)"`, "g"))].map(([, price]) => Number(price));
-    return Math.max(0, ...prices);
+    const prices = pricesIn(this.#collector.profile, this.#answers.get("models")?.[0]?.exchange);
+    if (!prices) return 0;
+    const [prompt, completion] = [count("prompt_tokens"), count("completion_tokens")];
+    const request = prompt === 0 ? 0 : Number(prices.request);
+    return prompt * Number(prices.prompt) + completion * Number(prices.completion) + request;
   }
 }

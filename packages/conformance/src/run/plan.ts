@@ -23,9 +23,15 @@ export const isCommonOnly = ({ openai }: Clause, { base = "parley" }: RunProfile
 export const clausesOf = ({ clauses: chosen }: RunProfile): readonly Clause[] =>
   chosen === undefined ? clauses : clauses.filter(({ id }) => chosen.includes(id));
 
-/** The checks of a clause, without those that judge only what this contract adds, if that does not count. */
-export function checksOf(clause: Clause, isCommon: boolean): readonly Check[] {
-  const own = checks.filter((check) => check.clause === clause.id);
+/** Stands for the requirements of this version of the suite: it is later than the name of every frozen set. */
+const newestSet = "newest";
+
+/** The checks of a clause in a set of requirements, without those that judge only what this contract adds, if that does not count. */
+export function checksOf(clause: Clause, isCommon: boolean, set = newestSet): readonly Check[] {
+  const own = checks.filter(
+    ({ clause: id, since = "", until = newestSet }) =>
+      id === clause.id && since <= set && (set < until || until === newestSet),
+  );
   const common = own.filter((check) => check.common !== undefined);
   return isCommon && common.length > 0 ? common : own;
 }
@@ -41,7 +47,7 @@ export function whatIsMissing({ model }: Clause, profile: RunProfile): string | 
 export function checksFor(profile: RunProfile): readonly Check[] {
   return clausesOf(profile)
     .filter((clause) => whyNot(clause, profile) === undefined && whatIsMissing(clause, profile) === undefined)
-    .flatMap((clause) => checksOf(clause, isCommonOnly(clause, profile)));
+    .flatMap((clause) => checksOf(clause, isCommonOnly(clause, profile), profile.requirements));
 }
 
 /** The steps that the checks use, in the order of the catalogue, each after those that it needs. */
@@ -54,8 +60,10 @@ export function stepsFor(wanted: readonly Check[], profile: RunProfile): readonl
     for (const need of step.needs ?? []) add(need);
     chosen.add(step);
   };
-  add("models");
-  add("plain");
+  if (profile.isKeyless !== true) {
+    add("models");
+    add("plain");
+  }
   if (profile.capabilities === undefined && wanted.some(({ clause }) => clauseOf.get(clause)?.model === "greedy"))
     add("plain again");
   const asked = profile.isProbing ? levels.filter((level) => !profile.levels.includes(level)) : [];

@@ -128,12 +128,14 @@ export const contextSteps: readonly Step[] = [
   },
   {
     name: "too long a prompt, streamed",
+    isRefused: true,
     needs: ["models", "developer, system, user"],
     isValid: true,
     requests: (context) => [chat(context, { ...talk(context, longest), stream: true })],
   },
   {
     name: "too long a prompt",
+    isRefused: true,
     needs: ["models", "too long a prompt, streamed"],
     isValid: true,
     coveredBy: (context) => {
@@ -145,6 +147,7 @@ export const contextSteps: readonly Step[] = [
   },
   {
     name: "too long a prompt, counted",
+    isRefused: true,
     needs: ["models", "one turn", "too long a prompt"],
     isValid: true,
     coveredBy: (context) => {
