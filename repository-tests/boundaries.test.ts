@@ -47,6 +47,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/client/src/", [/^@parley\/contract\/(types|retry-rules)$/]],
   ["packages/conformance/src/", [contractExports]],
   ["packages/conformance/mutants/", [/^packages\/conformance\//, contractExports]],
+  ["packages/conformance/results/", [/^packages\/conformance\//, contractExports, /^@parley\/inference\/vllm$/]],
   ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
   ["docs/", []],

@@ -169,6 +169,9 @@ export const answerCases: readonly Case[] = [
   ),
   fails(503, { message: "The engine is loading.", type: "server_error", code: "overloaded" }, { "retry-after": "9" }),
   fails(500, { message: "The engine failed.", type: "server_error", code: "internal_error" }),
+  ...[402, 403, 409, 502, 504].map((status) =>
+    fails(status, { message: `The upstream answers ${status}.`, type: "upstream_error", code: `code_${status}` }),
+  ),
   fails(401, { message: "The key is wrong.", type: "invalid_request_error", code: "invalid_api_key" }),
   {
     name: "cut-answer",

@@ -31,6 +31,7 @@ export interface Seen {
   readonly script: Script;
   /** Milliseconds of `performance.now()` when the caller had the end of the answer, or hung up. */
   readonly endedAtMs: number;
+  readonly callerKey: string;
   /** The model as the caller names it, and as the gateway has to name it to the upstream, if that is known. */
   readonly model: string;
   readonly upstreamModel: string | undefined;

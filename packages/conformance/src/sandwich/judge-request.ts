@@ -7,7 +7,7 @@ import type { Finding, Seen } from "./case.ts";
 export const tracingHeaders = ["traceparent", "x-request-id", "idempotency-key"] as const;
 
 /** Compares the request that the upstream received with the one that the caller sent. */
-export function judgeRequest({ sent, headers, received, upstreamModel }: Seen): Finding[] {
+export function judgeRequest({ sent, headers, received, upstreamModel, callerKey }: Seen): Finding[] {
   const [first] = received;
   if (first === undefined) return [];
   const got = parseExact(first.body);
@@ -18,7 +18,15 @@ export function judgeRequest({ sent, headers, received, upstreamModel }: Seen): 
   const differences = compare(parseExact(sent), got).filter(
     ({ at, got: name }) => at !== "/model" || (upstreamModel !== undefined && name !== JSON.stringify(upstreamModel)),
   );
+  const leak = Object.entries(first.headers).find(([, value]) => callerKey !== "" && String(value).includes(callerKey));
   return [
+    ...(leak === undefined
+      ? []
+      : [
+          finding("invented", "request", `header ${leak[0]}`, "The caller's key of the gateway reached the upstream.", {
+            isNote: true,
+          }),
+        ]),
     ...differences.map((difference) => toFinding(difference, "request", { isNote: isHarmless(difference) })),
     ...tracingHeaders
       .filter((name) => headers[name] !== undefined && first.headers[name] !== headers[name])

@@ -30,6 +30,7 @@ export function judgeStream(seen: Seen): Finding[] {
   return [
     ...judgeText(written, read),
     ...judgeChunks(seen, written, read),
+    ...judgeRole(written, read),
     ...judgeDone(written, read),
     ...judgeBytes(written, read),
   ];
@@ -107,6 +108,17 @@ function nameOf(data: string): string {
   if (listAt(chunk, "/choices").some((choice) => listAt(choice, "/delta/tool_calls").length > 0))
     return "chunk that begins a tool call";
   return isUsageChunk(data) ? "chunk with the usage" : "chunk without news";
+}
+
+/** A message without its role cannot be put into the next request. */
+function judgeRole(written: EventReading, read: EventReading): Finding[] {
+  const hasRole = (stream: EventReading): boolean =>
+    chunksIn(stream).some((data) =>
+      listAt(parse(data), "/choices").some((choice) => valueAt(choice, "/delta/role") === "assistant"),
+    );
+  return hasRole(written) && !hasRole(read)
+    ? [finding("lost", "answer", "the role", "No chunk of the stream has the role that the upstream wrote.")]
+    : [];
 }
 
 function judgeDone(written: EventReading, read: EventReading): Finding[] {

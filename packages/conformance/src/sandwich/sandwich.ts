@@ -84,6 +84,7 @@ export async function runSandwich(upstream: Upstream, options: SandwichOptions):
     );
   const results: CaseResult[] = [];
   let open: string | undefined;
+  let pausedMs = 0;
   for (const one of sandwichCases.filter(({ name }) => options.names.includes(name))) {
     options.onCase?.(one.name);
     if (open !== undefined) {
@@ -92,7 +93,10 @@ export async function runSandwich(upstream: Upstream, options: SandwichOptions):
     }
     const seen = await line.send(one);
     const pause = breaksUpstream(one) ? await line.recover() : 0;
+    pausedMs += pause ?? 0;
     if (pause === undefined) open = `after ${one.name} no request reached the upstream for ${maxPauseMs / 1000} s`;
+    else if (pausedMs > maxPausesMs)
+      open = `the gateway pauses after errors, for ${Math.round(pausedMs / 1000)} s so far; --only judges them one by one`;
     results.push({ name: one.name, does: one.does, findings: [...judge(one, seen), ...pauseFindings(one, pause)] });
   }
   if (options.names.includes(isolationCase.name) && open === undefined) results.push(await line.judgeIsolation());
@@ -104,6 +108,8 @@ const reaching = "reach";
 
 /** The longest wait for a gateway that stops using an upstream after an error. */
 const maxPauseMs = 70_000;
+/** The longest wait for all pauses together. The cases after it stay open. */
+const maxPausesMs = 120_000;
 
 function judge(one: Case, seen: Seen): readonly Finding[] {
   if (seen.received.length > 0 || one.behaviour !== undefined) return one.judge(seen);
@@ -144,7 +150,8 @@ class Line {
     if (name !== reaching)
       this.exchanges.push({ caller, received: play.received.map(({ target, body }) => ({ target, body })) });
     const answer = new Answer(caller);
-    return { sent, headers, answer, received: play.received, script, endedAtMs, model, upstreamModel };
+    const callerKey = this.#options.secrets.get("key") ?? "";
+    return { sent, headers, answer, received: play.received, script, endedAtMs, callerKey, model, upstreamModel };
   }
 
   #request(body: string, headers: Readonly<Record<string, string>>, behaviour: Case["behaviour"]): HttpRequest {

@@ -213,6 +213,7 @@ export const streamFaults: readonly Row[] = [
     "streamed-calls",
     { event: (text) => (text.includes("call_a") ? "" : text) },
   ],
+  ["drops the role", "lost answer the role", "plain-stream", { event: replace(/"role":"assistant",/g, "") }],
   [
     "maps finish reasons",
     "changed answer /choices/0/finish_reason",

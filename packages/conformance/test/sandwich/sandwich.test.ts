@@ -43,9 +43,10 @@ async function judge(fault: Fault, options: Options = {}): Promise<SandwichRepor
 const placesOf = ({ findings }: SandwichReport, isNote = false): string[] =>
   findings.filter((one) => one.isNote === isNote).map(({ class: kind, side, at }) => `${kind} ${side} ${at}`);
 
-test("a gateway that copies everything has no findings, and no notes", async () => {
+test("a gateway that copies everything has no findings, and one note: the caller's key reaches the upstream", async () => {
   const report = await judge({});
-  expect(report.findings).toEqual([]);
+  expect(placesOf(report)).toEqual([]);
+  expect(placesOf(report, true)).toEqual(["invented request header authorization"]); // it passes the caller's key on
   expect(report.exitCode).toBe(0);
   expect(report.cases.map(({ name }) => name).toSorted()).toEqual([...sandwichNames].toSorted());
 }, 60_000);
@@ -65,8 +66,8 @@ describe.each([
 
 test("the model that the upstream has to be asked for is judged if it is known", async () => {
   const rename: Fault = { request: replace(/"model":"toy"/g, '"model":"other"') };
-  expect((await judge(rename, { names: ["max-tokens"] })).findings).toEqual([]);
-  expect((await judge(rename, { names: ["max-tokens"], upstreamModel: "other" })).findings).toEqual([]);
+  expect(placesOf(await judge(rename, { names: ["max-tokens"] }))).toEqual([]);
+  expect(placesOf(await judge(rename, { names: ["max-tokens"], upstreamModel: "other" }))).toEqual([]);
   const wrong = await judge(rename, { names: ["max-tokens"], upstreamModel: "third" });
   expect(placesOf(wrong)).toEqual(["changed request /model"]);
 });
@@ -74,8 +75,8 @@ test("the model that the upstream has to be asked for is judged if it is known",
 test("an allowed difference is counted and does not fail, and a dropped tracing header is a note", async () => {
   const fault: Fault = { ...answer(editJson((body) => (body["id"] = "own"))), droppedHeaders: ["traceparent"] };
   const report = await judge(fault, { names: ["whole-answer", "tracing-headers"], allowed: ["id"] });
-  expect(report).toMatchObject({ exitCode: 0, counts: { changed: 0, notes: 1, allowed: 2 } });
-  expect(placesOf(report, true)).toEqual(["lost request header traceparent"]);
+  expect(report).toMatchObject({ exitCode: 0, counts: { changed: 0, notes: 2, allowed: 2 } });
+  expect(placesOf(report, true)).toEqual(["invented request header authorization", "lost request header traceparent"]);
 });
 
 test("a gateway that does not use the upstream is not judged", async () => {
