@@ -64,7 +64,7 @@ describe("run", () => {
     await using bad = await startSubject({
       reply: (reply) => (reply.status === 405 ? { ...reply, status: 404 } : reply),
     });
-    const { code, text } = await runOf(bad);
+    const { code, text } = await runOf(bad, "--verbose");
     expect(code).toBe(1);
     expect(text).toMatch(/^FAIL HTTP-02 {2}.+\n +expected .+\n +actual .+\n +exchange .+\n +curl /m);
     expect(text).not.toContain(key);

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { prepareFolder, withoutSecrets, writeReports } from "../report/write-reports.ts";
 import { buildReport } from "../report/report.ts";
-import { toTerminal } from "../report/terminal.ts";
+import { hasColours, toTerminal } from "../report/terminal.ts";
 import { assess } from "../run/assess.ts";
 import { baselineOf } from "../run/baseline.ts";
 import type { Baseline } from "../run/baseline.ts";
@@ -28,6 +28,7 @@ interface RunFlags extends ProfileFlags {
   readonly maxCost?: number;
   readonly dryRun?: boolean;
   readonly quiet?: boolean;
+  readonly verbose?: boolean;
   readonly timeout: number;
   readonly timeBudget: number;
 }
@@ -51,6 +52,7 @@ export function addRunCommand(program: Command): void {
       "print what would be sent, its tokens and its cost, and send nothing but a request for the listing",
     )
     .option("--quiet", "show no progress on standard error")
+    .option("--verbose", "print every verdict that is not a pass, with its exchange and command")
     .option("--timeout <seconds>", "the longest wait for one answer", readWhole, 60)
     .option("--time-budget <seconds>", "the longest time for the whole run", readWhole, 600)
     .action(async (flags: RunFlags) => {
@@ -120,7 +122,9 @@ async function run(flags: RunFlags): Promise<number> {
     folder: flags.report,
     ca: flags.ca,
   });
-  process.stdout.write(withoutSecrets(toTerminal(report), secrets));
+  const isVerbose = flags.verbose === true;
+  const text = toTerminal(report, { isVerbose, hasColours: hasColours(), folder: flags.report });
+  process.stdout.write(withoutSecrets(text, secrets));
   if (flags.report !== undefined) await writeReports(flags.report, report, { profile, durationMs, evidence }, secrets);
   return interrupt.signal.aborted ? interruptedCode : report.exitCode;
 }

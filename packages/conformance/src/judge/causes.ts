@@ -55,12 +55,16 @@ function toCause(name: string, group: readonly Failure[]): Cause {
 function causeIn(failure: Failure, answer: Answer): string | undefined {
   if (answer.status === undefined) return `no HTTP answer: ${answer.fault ?? answer.exchange.end}`;
   const { member } = failure.violation;
-  if (member !== undefined) return `${member.name} is ${member.value}`;
+  if (member !== undefined) return memberPhrase(member.name, member.value);
   if (answer.status >= 400)
     return unknownCode(failure, answer) ?? oddAnswer(failure, answer) ?? missingHeader(failure, answer);
   const fault = faultsIn(answer).find(({ name }) => speaksOf(failure, name));
   return fault?.phrase ?? oddAnswer(failure, answer) ?? missingHeader(failure, answer);
 }
+
+/** `show` writes a missing member as "no value". */
+const memberPhrase = (name: string, value: string): string =>
+  value === show(undefined) ? `no ${name}` : `${name} is ${value}`;
 
 /** The failure is about a code, and the error has none of the contract's. */
 function unknownCode({ clause, violation }: Failure, answer: Answer): string | undefined {
@@ -68,7 +72,7 @@ function unknownCode({ clause, violation }: Failure, answer: Answer): string | u
   const code = valueAt(error, "/code");
   if (!isRecord(error) || String(code) in catalog) return undefined;
   const words = `${clause.sentence} ${violation.expected}`.split(/\W+/);
-  return words.some((word) => word === "code" || word in catalog) ? `error.code is ${show(code)}` : undefined;
+  return words.some((word) => word === "code" || word in catalog) ? memberPhrase("error.code", show(code)) : undefined;
 }
 
 /** The whole answer is another one than the clause expects. */

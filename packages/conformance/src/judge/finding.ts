@@ -75,7 +75,9 @@ export function must(
 export function find(check: () => string): Finding {
   try {
     const seen = check();
-    return seen === "" ? { kind: "untestable", reason: "the check saw nothing" } : { kind: "kept", seen };
+    return seen === ""
+      ? { kind: "untestable", reason: "no answer of the run shows whether it is kept" }
+      : { kind: "kept", seen };
   } catch (error) {
     if (error instanceof BrokenError) return { kind: "broken", ...error.violation };
     if (error instanceof InapplicableError) return { kind: "inapplicable", reason: error.message };

@@ -1,58 +1,97 @@
-import { levels } from "../contract/contract.ts";
 import type { Evidence } from "../run/perform-steps.ts";
-import type { Exchange } from "../wire/exchange.ts";
+import { chaptersOf, failuresOf } from "./chapters.ts";
+import type { Failure } from "./chapters.ts";
+import { clauseBlock, exchangeBlock, groupOf, inline } from "./html-clause.ts";
+import { policy, scriptTag, style } from "./html-parts.ts";
 import { escape } from "./junit.ts";
 import type { ClauseReport, Report } from "./report.ts";
 
-const style = `
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1b1b1b;background:#fff}
-h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}table{border-collapse:collapse;width:100%}td,th{padding:.3rem .6rem;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}
-.state{font:600 12px ui-monospace,monospace;white-space:nowrap}.PASS{color:#2e7d32}.FAIL,.XPASS,.ERROR{color:#b3261e}.WARN,.UNTESTABLE,.XFAIL{color:#8a6d00}.NOT_APPLICABLE{color:#777}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f5f5f5;padding:.6rem;font-size:12px;max-height:30rem;overflow:auto}summary{cursor:pointer}.at{color:#777}
-@media(prefers-color-scheme:dark){body{background:#161616;color:#e6e6e6}pre{background:#222}td,th{border-color:#333}.PASS{color:#7bd88f}.FAIL,.XPASS,.ERROR{color:#ff8a80}.WARN,.UNTESTABLE,.XFAIL{color:#e6c35c}}`;
-
-/** One file with everything in it: every clause, and the transcript of every exchange with the times of arrival. */
+/** One file with everything in it: the failures first, then every other clause, and the transcript of every exchange. */
 export function toHtml(report: Report, evidence: Evidence): string {
-  const { run, implementation } = report;
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escape(implementation.name)}: ${report.verdict}</title><style>${style}</style>
-<h1>${escape(implementation.name)} ${escape(implementation.version ?? "")}: ${report.verdict}</h1>
-<p>Contract ${report.contract.version}. ${escape(run.baseUrl)}, ${escape(run.startedAt)}, ${run.requests} requests, ${run.outputTokens} output tokens, ${(run.durationMs / 1000).toFixed(1)} s. For mainstream SDKs: ${report.interop}.</p>
-${levels.map((level) => levelSection(level, report)).join("\n")}
-<h2>Exchanges</h2>
-${evidence.exchanges.map(exchangeBlock).join("\n")}
-</html>
+  const { implementation, clauses } = report;
+  const name = [implementation.name, implementation.version].filter(Boolean).join(" ");
+  const failures = failuresOf(report);
+  const shown = new Set(failures.flatMap(({ clause, also }) => [clause.id, ...also]));
+  const others = (group: string): readonly ClauseReport[] =>
+    clauses.filter((clause) => groupOf(clause) === group && !shown.has(clause.id));
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<title>${escape(name)}: ${report.verdict}</title><style>${style}</style>
+<body><main>
+${heading(name, report)}
+${filterForm(report)}
+<h2 id="broken">Broken: ${failures.length} causes</h2>
+${failures.length === 0 ? "<p>No clause that was judged is broken.</p>" : failures.map((one) => failureBlock(one, clauses)).join("\n")}
+${group(
+  "Allowed by the baseline",
+  others("broken").map((one) => clauseBlock(one)),
+)}
+${group(
+  "Not judged",
+  others("open").map((one) => clauseBlock(one)),
+)}
+${group(
+  "Kept",
+  others("kept").map((one) => clauseBlock(one)),
+)}
+${group(
+  "Not claimed",
+  others("not claimed").map((one) => clauseBlock(one)),
+)}
+${group("Exchanges", evidence.exchanges.map(exchangeBlock))}
+</main>${scriptTag}</body></html>
 `;
 }
 
-function levelSection(level: (typeof levels)[number], report: Report): string {
-  const { isClaimed, isFound, note, passed, failed, open } = report.levels[level];
-  const rows = report.clauses.filter((clause) => clause.level === level).map(clauseRow);
-  const counts = isClaimed
-    ? `${passed} kept, ${failed} broken, ${open} open`
-    : `not claimed${isFound === undefined ? "" : isFound ? ", found" : ", not found"} (${escape(note ?? "")})`;
-  return `<h2>${level}: ${counts}</h2><table><tr><th>clause<th>state<th>for SDKs<th>sentence and finding</tr>${rows.join("")}</table>`;
+function heading(name: string, report: Report): string {
+  const { run, clauses, contract, interop, verdict } = report;
+  const count = (wanted: string): number => clauses.filter((clause) => groupOf(clause) === wanted).length;
+  const tone = verdict === "conformant" ? "good" : verdict === "not conformant" ? "bad" : "mild";
+  const interrupted = run.isInterrupted ? " The run was interrupted: this is what is known so far." : "";
+  return `<h1>${escape(name)}: <span class="${tone}">${verdict}</span></h1>
+<p>${escape(run.baseUrl)}, contract ${contract.version}. For mainstream SDKs: ${interop}.${interrupted}</p>
+<ul class="counts"><li><b class="good">${count("kept")}</b>kept<li><b class="bad">${count("broken")}</b>broken<li><b class="mild">${count("open")}</b>not judged<li><b class="soft">${count("not claimed")}</b>not claimed</ul>
+<p class="soft">${escape(run.startedAt)}: ${run.requests} requests, ${run.outputTokens} output tokens, ${(run.durationMs / 1000).toFixed(1)} s.</p>
+<details class="about"><summary>Counts by chapter</summary>${chapterTable(report)}</details>
+${variables(report)}`;
 }
 
-function clauseRow({ id, state, interop, sentence, note, exchange, curl }: ClauseReport): string {
-  const link = exchange === undefined ? "" : ` <a href="#${anchor(exchange)}">${escape(exchange)}</a>`;
-  const command = curl === undefined ? "" : `<pre>${escape(curl)}</pre>`;
-  return `<tr id="${id}"><td>${id}<td class="state ${state}">${state}<td>${interop ?? "–"}<td>${escape(sentence)}<br><small>${escape(note.slice(0, 1000))}${link}</small>${command}</tr>`;
+function chapterTable(report: Report): string {
+  const rows = chaptersOf(report).map(
+    ({ prefix, title, kept, broken, open, notClaimed }) =>
+      `<tr><th scope="row">${prefix} <span class="soft">${title}</span><td>${kept}<td>${broken}<td>${open}<td>${notClaimed}</tr>`,
+  );
+  return `<table><thead><tr><th scope="col">chapter<th scope="col">kept<th scope="col">broken<th scope="col">open<th scope="col">not claimed</thead><tbody>${rows.join("")}</tbody></table>`;
 }
 
-const anchor = (name: string): string => `x-${encodeURIComponent(name).replaceAll("%", "-")}`;
-const maxShown = 20_000;
-
-function exchangeBlock({ name, request, received, end, endedMs }: Exchange): string {
-  const sent =
-    request.raw ??
-    `${request.method} ${request.target}\n${request.headers.map((pair) => pair.join(": ")).join("\n")}\n\n${request.body ?? ""}`;
-  let left = maxShown;
-  const pieces = received.map(({ atMs, bytes }) => {
-    const text = Buffer.from(bytes, "latin1").toString("utf8").slice(0, Math.max(left, 0));
-    left -= text.length;
-    return text === "" ? "" : `<span class="at">${atMs.toFixed(1)} ms</span>\n${escape(text)}`;
-  });
-  return `<details id="${anchor(name)}"><summary>${escape(name)} <span class="at">${end} after ${endedMs.toFixed(0)} ms</span></summary><pre>${escape(sent.slice(0, 4000))}</pre><pre>${pieces.join("\n")}${left < 0 ? "\n…" : ""}</pre></details>`;
+function variables({ environment }: Report): string {
+  const rows = Object.entries(environment).map(
+    ([name, value]) => `<dt><code>${escape(name)}</code><dd>${inline(value)}`,
+  );
+  return rows.length === 0
+    ? ""
+    : `<details class="about"><summary>Before you run a command: environment variables</summary><dl>${rows.join("")}<dt><code>REPORT</code><dd>the folder of this file, if you moved it; long bodies are in its folder <code>bodies</code></dl></details>`;
 }
+
+function filterForm(report: Report): string {
+  const chapters = chaptersOf(report).map(
+    ({ prefix, title }) => `<option value="${prefix}">${prefix} ${title}</option>`,
+  );
+  return `<form class="filter" aria-label="Filter" hidden>
+<label>State <select name="state"><option value="">all</option><option>broken</option><option value="open">not judged</option><option>kept</option><option>not claimed</option></select></label>
+<label>Chapter <select name="chapter"><option value="">all</option>${chapters.join("")}</select></label>
+<label>Text <input type="search" name="text" placeholder="id or words"></label><output></output></form>`;
+}
+
+function failureBlock({ clause, cause, also }: Failure, clauses: readonly ClauseReport[]): string {
+  const folded = clauses.filter(({ id }) => also.includes(id));
+  const head = clauseBlock(clause);
+  return folded.length === 0
+    ? head
+    : `${head}<details class="group inner"><summary>${also.length} more for this reason: ${inline(cause)}</summary>${folded.map((one) => clauseBlock(one)).join("\n")}</details>`;
+}
+
+const group = (title: string, blocks: readonly string[]): string =>
+  blocks.length === 0
+    ? ""
+    : `<details class="group"><summary><h2>${title}: ${blocks.length}</h2></summary>${blocks.join("\n")}</details>`;

@@ -69,7 +69,7 @@ const checks: readonly Check[] = [
   checkAnswers(
     "RESP-02",
     "Holds every whole answer to the schema.",
-    ({ json }) => faultsOf("ChatCompletion", json)[0],
+    ({ json }) => faultsOf("ChatCompletion", json).map((fault) => `in the body ${fault.trim()}`)[0],
     ({ json }) => commonFaultsOf("completion", json)[0],
   ),
   checkAnswers("RESP-03", "Compares `created` with the header Date, and with the clock.", (answer) => {
