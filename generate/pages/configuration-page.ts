@@ -46,7 +46,7 @@ function rowOf({ env, flag, schema }: Setting): string {
   const described = describe(schema);
   const { default: fallback, description = "" } = described;
   const shown = toText(fallback);
-  return `| ${[env, ...(flag === undefined ? [] : [flag])].map(code).join(" ")} | ${valueOf(described)} | ${shown === "" ? "–" : `\`${shown}\``} | ${description} |`;
+  return `| ${[env, ...(flag === undefined ? [] : [flag])].map(code).join("<br>")} | ${valueOf(described)} | ${shown === "" ? "–" : `\`${shown}\``} | ${description} |`;
 }
 
 function fieldsOf(schema: ValueSchema, prefix: string): string[] {

@@ -1,4 +1,4 @@
-import { escapeHtml } from "../markdown/escape-html.ts";
+import { breakable, escapeHtml } from "../markdown/escape-html.ts";
 import { sections } from "../page.ts";
 import type { Page, Section } from "../page.ts";
 
@@ -53,7 +53,7 @@ export function neighbours(pages: readonly Page[], current: Page): string {
   const entry = (page: Page | undefined, rel: string, word: string): string =>
     page === undefined
       ? ""
-      : `<a class="${rel}" rel="${rel}" href="${page.path}"><small>${word}</small>${escapeHtml(page.label ?? page.title)}</a>`;
+      : `<a class="${rel}" rel="${rel}" href="${page.path}"><small>${word}</small>${breakable(page.label ?? page.title)}</a>`;
   const links = entry(before, "prev", "Previous") + entry(after, "next", "Next");
   return links === "" ? "" : `<nav class="neighbours" aria-label="Previous and next page">${links}</nav>`;
 }

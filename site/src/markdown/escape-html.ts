@@ -3,6 +3,10 @@ const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 /** Escapes text for the content and the attributes of HTML. */
 export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => entities[sign] ?? sign);
 
+/** Escapes a name such as `invalid_value` or `ErrorCode`, and lets it break between its words. */
+export const breakable = (name: string): string =>
+  escapeHtml(name).replaceAll(/(?<=[a-z])(?=[A-Z])|(?<=\w_)/g, "<wbr>");
+
 /** Returns the text of HTML without its tags, with entities decoded. */
 export function textOf(html: string): string {
   const plain = html

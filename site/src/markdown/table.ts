@@ -42,5 +42,6 @@ export function tableHtml(heads: Row, rows: readonly Row[], { hasRowNames, attri
     (row, at) =>
       `<tr${attributesOf?.(row, at) ?? ""}>${row.map((cell, column) => cellHtml(cell, column)).join("")}</tr>`,
   );
-  return `<div class="table${isStack ? " stack" : ""}" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div>\n`;
+  const classes = ["table", ...(isStack ? ["stack"] : []), ...(heads.length > 4 ? ["dense"] : [])].join(" ");
+  return `<div class="${classes}" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div>\n`;
 }

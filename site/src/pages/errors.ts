@@ -1,4 +1,4 @@
-import { escapeHtml } from "../markdown/escape-html.ts";
+import { breakable, escapeHtml } from "../markdown/escape-html.ts";
 import type { LinkTargets } from "../markdown/link-targets.ts";
 import { renderMarkdown } from "../markdown/render-markdown.ts";
 import type { Page } from "../page.ts";
@@ -36,7 +36,7 @@ function errorPage(code: string, entry: CatalogEntry, clauses: readonly Clause[]
         ? "A retry may help"
         : "Retry after the wait";
   const html = `<p class="crumbs"><a href="/docs/errors">Errors</a> / ${status}</p>
-<h1><code>${code}</code></h1>
+<h1><code>${breakable(code)}</code></h1>
 <p class="lead">${escapeHtml(title)}</p>
 <ul class="chips"><li class="${statusClass}">HTTP ${status}</li><li><code>${type}</code></li><li>${retry}</li>${entry.in_stream ? "<li>May end a stream</li>" : ""}</ul>
 ${renderMarkdown(body, targets).html}`;

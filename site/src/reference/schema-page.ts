@@ -1,4 +1,4 @@
-import { escapeHtml } from "../markdown/escape-html.ts";
+import { breakable, escapeHtml } from "../markdown/escape-html.ts";
 import type { LinkTargets } from "../markdown/link-targets.ts";
 import { renderInline, renderMarkdown } from "../markdown/render-markdown.ts";
 import type { Page } from "../page.ts";
@@ -20,7 +20,7 @@ export function schemaPages(contract: Contract, clauses: readonly Clause[], targ
     const list = about.map(({ id, sentence }) => `- ${id}: ${sentence}`).join("\n");
     const end = list === "" ? "" : `## Clauses\n\n${list}\n`;
     const html = `<p class="crumbs"><a href="/docs/reference">Reference</a> / Schemas</p>
-<h1><code>${name}</code></h1>
+<h1><code>${breakable(name)}</code></h1>
 <ul class="chips"><li>${escapeHtml(type)}</li>${short.map((fact) => `<li>${renderInline(fact, targets)}</li>`).join("")}</ul>
 ${long.map((fact) => `<p class="bounds">${renderInline(fact, targets)}</p>`).join("")}
 ${renderMarkdown(description, targets).html}
