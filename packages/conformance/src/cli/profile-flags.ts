@@ -31,7 +31,7 @@ export interface ProfileFlags {
   readonly seed: number;
 }
 
-/** What can be claimed: `keyless` is a part of the others, and judged alone only if it is given alone. */
+/** The tiers that a user can choose. `keyless` is a part of the others, and is judged alone only if it is given alone. */
 const tiers = [...levels, "keyless"] as const;
 
 const listOf =

@@ -10,6 +10,8 @@ import type { Baseline } from "../run/baseline.ts";
 import type { Assessment } from "../run/verdict.ts";
 import { checksFor, faultsOfSuite, stepsFor } from "../run/plan.ts";
 import { describeEstimate, estimate, pricesIn } from "../run/estimate.ts";
+import type { Evidence } from "../run/perform-steps.ts";
+import type { RunProfile } from "../profile.ts";
 import type { Exchange } from "../wire/exchange.ts";
 import { describeRun } from "./dry-run.ts";
 import { collectEvidence } from "../run/collect-evidence.ts";
@@ -108,15 +110,7 @@ async function run(flags: RunFlags): Promise<number> {
   });
   progress[Symbol.dispose]();
   const durationMs = performance.now() - begunMs;
-  const assessWith = (known: Baseline | undefined): Assessment =>
-    assess(evidence, profile, { isStrict: flags.strict === true, today, ...(known && { baseline: known }) });
-  let assessment = assessWith(baseline);
-  if (flags.writeBaseline !== undefined && assessment.stopped === undefined) {
-    const known = baselineOf(assessment.verdicts, baseline, today);
-    writeBaseline(flags.writeBaseline, known);
-    assessment = assessWith(known);
-    process.stderr.write(`${flags.writeBaseline}: ${known.known.length} known failures.\n`);
-  }
+  const assessment = judgeRun(evidence, profile, flags, { known: baseline, today });
   const report = buildReport(assessment, evidence, profile, durationMs, {
     keyVariable: flags.apiKeyEnv,
     folder: flags.report,
@@ -127,6 +121,24 @@ async function run(flags: RunFlags): Promise<number> {
   process.stdout.write(withoutSecrets(text, secrets));
   if (flags.report !== undefined) await writeReports(flags.report, report, { profile, durationMs, evidence }, secrets);
   return interrupt.signal.aborted ? interruptedCode : report.exitCode;
+}
+
+/** Judges the evidence, and writes the failures as a baseline if the flags ask for it. */
+function judgeRun(
+  evidence: Evidence,
+  profile: RunProfile,
+  { strict, writeBaseline: file }: RunFlags,
+  { known, today }: { readonly known: Baseline | undefined; readonly today: string },
+): Assessment {
+  const assessWith = (baseline: Baseline | undefined): Assessment =>
+    assess(evidence, profile, { isStrict: strict === true, today, ...(baseline && { baseline }) });
+  const assessment = assessWith(known);
+  // A run that ended early has not seen every failure.
+  if (file === undefined || assessment.stopped !== undefined) return assessment;
+  const written = baselineOf(assessment.verdicts, known, today);
+  writeBaseline(file, written);
+  process.stderr.write(`${file}: ${written.known.length} known failures.\n`);
+  return assessWith(written);
 }
 
 function readCertificates(file: string): string {

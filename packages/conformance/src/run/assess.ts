@@ -44,8 +44,14 @@ function probe(level: Level, context: Context): Probed {
   const { uses, judge } = probes[level];
   if (!uses.every((step) => context.has(step))) return { level, note: "not probed; --probe does" };
   const finding = find(() => judge(context));
-  if (finding.kind === "broken")
-    return { level, isFound: false, note: `expected ${finding.expected}, got ${finding.actual}` };
+  if (finding.kind === "broken") {
+    const note = `expected ${finding.expected}, got ${finding.actual}`;
+    // The service accepted the request. Then the text of a small model may be to blame.
+    const isOfModel = ["tools", "structured"].includes(level) && context.answer(uses[0] ?? "").status === 200;
+    return isOfModel
+      ? { level, note: `not shown: ${note}; a small model may be to blame` }
+      : { level, isFound: false, note };
+  }
   return { level, isFound: finding.kind === "kept", note: finding.kind === "kept" ? finding.seen : finding.reason };
 }
 

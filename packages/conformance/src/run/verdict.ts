@@ -21,7 +21,7 @@ export interface Verdict {
 /** A level that is not claimed. */
 export interface Probed {
   readonly level: Level;
-  /** Undefined: nothing was sent that shows it. */
+  /** Undefined: nothing was sent that shows it, or a small model may be to blame that nothing was shown. */
   readonly isFound?: boolean;
   readonly note: string;
 }
