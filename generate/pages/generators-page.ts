@@ -5,7 +5,7 @@ const signs: Readonly<Record<Cell, string>> = { passed: "✓", failed: "✗", "n
 
 /** Writes the guide to generators, from the table of tools and the results of their last runs. */
 export function generatorsPage(): string {
-  const head = ["tool", "language", ...stages, "tried"];
+  const head = ["tool", "language", ...stages];
   const lines = [head, head.map(() => "---"), ...tools.map(rowOf)].map((cells) => `| ${cells.join(" | ")} |`);
   const languages = [...Map.groupBy(tools, ({ language }) => language)].map(
     ([language, group]) => `## ${language}\n\n${group.map(sectionOf).join("\n")}`,
@@ -42,7 +42,7 @@ for each tool. Each links the commands and the program that were run.
 function rowOf(tool: Tool): string[] {
   const result = readResult(tool);
   const cells = stages.map((stage) => signs[result?.[stage] ?? "not run"]);
-  return [`[${tool.title}](#${tool.name})`, tool.language, ...cells, result?.date ?? "–"];
+  return [`[${tool.title}](#${tool.name})`, tool.language, ...cells];
 }
 
 const failuresOf = (tool: Tool): string[] => stages.filter((stage) => readResult(tool)?.[stage] !== "passed");
@@ -54,6 +54,7 @@ function sectionOf(tool: Tool): string {
     ...(failures.length === 0 ? [] : [`Does not pass: ${failures.join(", ")}.`]),
     `Needs ${needs}, and reads \`/${tool.document}\` of a server.`,
     ...(tool.remarks === "" ? [] : [tool.remarks]),
+    `Tried on ${readResult(tool)?.date ?? "no day yet"}.`,
   ];
   return `<a id="${tool.name}"></a>
 
