@@ -157,6 +157,9 @@ const ranges: readonly (readonly [min: string, max: string, unit: string])[] = [
   ["minProperties", "maxProperties", "member"],
 ];
 
+/** A longer example says less than the description. */
+const maxExampleCharacters = 40;
+
 function factsOf(contract: Contract, outer: JsonObject): string[] {
   const { schema } = resolve(contract, outer);
   const facts: string[] = [];
@@ -177,6 +180,9 @@ function factsOf(contract: Contract, outer: JsonObject): string[] {
   if (schema["x-ignored"] !== undefined) facts.push("accepted, without effect");
   if (schema["x-may-grow"] === true) facts.push("a later version may add values");
   if (typeof schema["x-error-code"] === "string") facts.push(`otherwise \`${schema["x-error-code"]}\``);
+  const isShort = (value: Json): boolean => typeof value !== "object" && shown(value).length <= maxExampleCharacters;
+  const example = list(schema["examples"]).find((value) => isShort(value) && shown(value).trim() !== "");
+  if (example !== undefined) facts.push(`for example \`${shown(example)}\``);
   const items = schema["items"];
   if (isObject(items)) facts.push(...factsOf(contract, items).map((fact) => `each: ${fact}`));
   return facts;
