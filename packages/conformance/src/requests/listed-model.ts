@@ -59,6 +59,7 @@ export function contextLength(context: Context): number {
 
 export function lengthOr(context: Context, otherwise: number): number {
   const model = modelObjectsOf(context).find((one) => one["id"] === modelId(context));
-  const length = valueAt(model, "/context_length");
+  // vLLM names it `max_model_len`.
+  const length = valueAt(model, "/context_length") ?? valueAt(model, "/max_model_len");
   return typeof length === "number" ? length : otherwise;
 }

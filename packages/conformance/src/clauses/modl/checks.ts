@@ -120,6 +120,16 @@ const checks: readonly Check[] = [
         must(isCompletion(answer), answer, "status 200 with a chat completion", answer.summary);
       return `${answers.length} models answered`;
     },
+    common: (context) => {
+      if (listedModel(context) === undefined) cannot("the listing does not name the model");
+      must(
+        isCompletion(context.answer("plain")),
+        context.answer("plain"),
+        "200 with a completion",
+        context.answer("plain").summary,
+      );
+      return "the listed model answered";
+    },
   },
   {
     clause: "MODL-09",
