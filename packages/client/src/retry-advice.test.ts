@@ -32,11 +32,20 @@ describe("the headers", () => {
     [{ "retry-after-ms": "1250", "retry-after": "2" }, 1250],
     [{ "retry-after": "2" }, 2000],
     [{ "retry-after-ms": "soon", "retry-after": "2" }, 2000],
-    [{ "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }, undefined],
+    [{ "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, undefined],
+    [{ "retry-after": "soon" }, undefined],
     [{ "retry-after": "-1" }, undefined],
     [{}, undefined],
   ])("%j means a wait of %s ms", (headers, afterMs) => {
     expect(advise(headers).afterMs).toBe(afterMs);
+  });
+
+  test("a date means the time until then", () => {
+    const inHalfAMinute = new Date(Date.now() + 30_000).toUTCString();
+    const { afterMs, isAutomatic } = advise({ "retry-after": inHalfAMinute });
+    expect(afterMs).toBeGreaterThan(28_000);
+    expect(afterMs).toBeLessThanOrEqual(30_000);
+    expect(isAutomatic).toBe(true);
   });
 
   test("x-should-retry: false, or a wait of more than a minute, forbids automatic retries", () => {

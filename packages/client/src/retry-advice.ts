@@ -34,11 +34,16 @@ export function helpsOf(code: string | null, status: number): RetryAdvice["helps
   return status === 408 || status === 429 || status >= 500 ? "maybe" : "never";
 }
 
-/** Reads `retry-after-ms`, or else `retry-after` in seconds. A date is ignored, because the contract has none. */
+/**
+ * Reads `retry-after-ms`, or else `retry-after` in seconds. The contract has no dates there, but a proxy may send one. A date
+ * has whole seconds, and one that has passed is ignored.
+ */
 function readWaitMs(headers: Headers): number | undefined {
-  const read = (name: string, unitMs: number): number | undefined => {
-    const waitMs = Number.parseFloat(headers.get(name) ?? "") * unitMs;
-    return waitMs >= 0 ? waitMs : undefined;
-  };
-  return read("retry-after-ms", 1) ?? read("retry-after", 1000);
+  const after = headers.get("retry-after") ?? "";
+  const isDate = /^[a-z]/i.test(after);
+  const waits = [
+    Number.parseFloat(headers.get("retry-after-ms") ?? ""),
+    isDate ? Date.parse(after) - Date.now() : Number.parseFloat(after) * 1000,
+  ];
+  return waits.find((waitMs) => waitMs >= 0);
 }
