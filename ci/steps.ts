@@ -15,7 +15,7 @@ const site = ["site", "packages/partners", "packages/client/README.md", "CHANGEL
 const inference = ["packages/inference", "packages/json-schema-grammar", "demo-models"];
 const server = ["packages/server", ...inference, ...contract, ...site, "docs", "deploy/parley.service"];
 const shown = [...server, "README.md", "packages/client"]; // every page that shows a request
-const conformance = ["packages/conformance", ...server];
+const conformance = ["packages/conformance", "packages/client", ...server]; // client mode judges our client
 const typescript = ["bench", "deploy", "docs", "fuzz", "generate", "openapi", "packages", "repository-tests", "site"];
 /** Input of the tests about the tree, which list its files with git. */
 const everything = ["."];

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import { suiteVersion } from "../report/report.ts";
+import { addClientCommand } from "./client.ts";
 import { addInitCommand, addScriptCommand } from "./init.ts";
 import { addExplainCommand, addListCommand } from "./list.ts";
 import { addCompareCommand, addReplayCommand } from "./replay.ts";
@@ -17,6 +18,7 @@ const program = new Command("parley-conformance")
 addRunCommand(program);
 addSandwichCommand(program);
 addListCommand(program);
+addClientCommand(program);
 addExplainCommand(program);
 addReplayCommand(program);
 addCompareCommand(program);
