@@ -50,7 +50,16 @@ describe("run", () => {
     const { code, text } = await runOf(good, "--report", reports, "--header", "X-Extra: Sesame-Zx81Kq");
     expect(text).toContain("conformant");
     expect(code).toBe(0);
-    const names = ["badge.svg", "junit.xml", "recording.json", "report.html", "report.json", "report.md"];
+    const names = [
+      "badge.json",
+      "badge.svg",
+      "junit.xml",
+      "recording.json",
+      "report.html",
+      "report.json",
+      "report.md",
+      "report.sarif",
+    ];
     expect(readdirSync(reports).toSorted()).toEqual(names);
     const all = [text, ...names.map((name) => readFileSync(join(reports, name), "utf8"))];
     for (const secret of [key, "Sesame-Zx81Kq"]) expect(all.filter((one) => one.includes(secret))).toEqual([]);

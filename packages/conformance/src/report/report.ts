@@ -42,6 +42,10 @@ export interface RunFacts {
   readonly durationMs: number;
   readonly baseUrl: string;
   readonly claimed: readonly Level[];
+  /** The profile of clauses, such as `openai`. */
+  readonly profile: string;
+  /** The frozen set of requirements, if one was named. */
+  readonly requirements?: string;
   readonly capabilities: readonly string[] | null;
   readonly isExhaustive: boolean;
   readonly seed: number;
@@ -121,6 +125,8 @@ function factsOf({ verdicts }: Assessment, evidence: Evidence, profile: RunProfi
     durationMs: Math.round(durationMs),
     baseUrl: profile.origin + profile.basePath,
     claimed: profile.levels,
+    profile: profile.extends ?? "parley",
+    ...(profile.requirements !== undefined && { requirements: profile.requirements }),
     capabilities: profile.capabilities ?? null,
     isExhaustive: profile.isExhaustive,
     seed: profile.seed,

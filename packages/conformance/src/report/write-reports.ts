@@ -4,7 +4,9 @@ import type { Evidence } from "../run/perform-steps.ts";
 import type { RunProfile } from "../profile.ts";
 import type { Secrets } from "../wire/http-request.ts";
 import { toHtml } from "./html.ts";
-import { escape, toJunit } from "./junit.ts";
+import { toBadge, toEndpoint } from "./badge.ts";
+import { toJunit } from "./junit.ts";
+import { toSarif } from "./sarif.ts";
 import { toMarkdown } from "./markdown.ts";
 import type { Report } from "./report.ts";
 import { bodyFile, bodyOf } from "./to-curl.ts";
@@ -37,12 +39,15 @@ export async function writeReports(
   recording: Recording,
   secrets: Secrets,
 ): Promise<void> {
+  const json = withoutSecrets(toJson(report), secrets);
   const files = {
-    "report.json": toJson(report),
+    "report.json": json,
     "report.md": toMarkdown(report),
     "report.html": toHtml(report, recording.evidence),
     "junit.xml": toJunit(report),
+    "report.sarif": toSarif(report),
     "badge.svg": toBadge(report),
+    "badge.json": toEndpoint(report, json),
     "recording.json": `${JSON.stringify(recording)}\n`,
   };
   await prepareFolder(folder);
@@ -76,23 +81,4 @@ export function withoutSecrets(text: string, secrets: Secrets): string {
   return [...secrets.values()]
     .filter((value) => value.length >= 6)
     .reduce((clean, value) => clean.replaceAll(value, "*".repeat(8)), text);
-}
-
-const colours: Readonly<Record<Report["verdict"], string>> = {
-  conformant: "#2e7d32",
-  "not conformant": "#b3261e",
-  inconclusive: "#8a6d00",
-};
-
-/** A badge with the version of the contract and the levels of which every clause is kept. */
-function toBadge(report: Report): string {
-  const kept = report.run.claimed.filter((level) => report.levels[level].failed + report.levels[level].open === 0);
-  const left = `Parley contract ${report.contract.version}`;
-  const right = report.verdict === "conformant" ? kept.join(" · ") : report.verdict;
-  const [leftWidth, rightWidth] = [left, right].map((text) => Math.round(text.length * 6.6 + 14)) as [number, number]; // one width for each of two
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${leftWidth + rightWidth}" height="20" role="img" aria-label="${escape(`${left}: ${right}`)}">
-<rect width="${leftWidth}" height="20" fill="#424242"/><rect x="${leftWidth}" width="${rightWidth}" height="20" fill="${colours[report.verdict]}"/>
-<g fill="#fff" font-family="Verdana,Geneva,sans-serif" font-size="11"><text x="7" y="14">${escape(left)}</text><text x="${leftWidth + 7}" y="14">${escape(right)}</text></g>
-</svg>
-`;
 }
