@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { prepareFolder, withoutSecrets, writeReports } from "../report/write-reports.ts";
+import type { Recording } from "../report/write-reports.ts";
 import { buildReport } from "../report/report.ts";
 import { hasColours, toTerminal } from "../report/terminal.ts";
 import { assess } from "../run/assess.ts";
+import type { Step } from "../judge/check.ts";
 import { baselineOf } from "../run/baseline.ts";
 import type { Baseline } from "../run/baseline.ts";
 import type { Assessment } from "../run/verdict.ts";
@@ -13,6 +15,7 @@ import { describeEstimate, estimate, pricesIn } from "../run/estimate.ts";
 import type { Evidence } from "../run/perform-steps.ts";
 import type { RunProfile } from "../profile.ts";
 import type { Exchange } from "../wire/exchange.ts";
+import type { Secrets } from "../wire/http-request.ts";
 import { describeRun } from "./dry-run.ts";
 import { collectEvidence } from "../run/collect-evidence.ts";
 import { preflight } from "../preflight/preflight.ts";
@@ -43,10 +46,7 @@ export function addRunCommand(program: Command): void {
     .option("--strict", "a broken SHOULD fails as well")
     .option("--baseline <file>", "known failures to allow, each with a reason and an expiry date")
     .option("--write-baseline <file>", "write the failures of this run there as known ones, each allowed for 90 days")
-    .option(
-      "--report <folder>",
-      "write report.json, report.html, report.md, junit.xml, badge.svg and the recording there",
-    )
+    .option("--report <folder>", "write the page, JSON, Markdown, JUnit, SARIF, badges and the recording there")
     .option("--ca <file>", "certificates to trust, as PEM")
     .option("--max-cost <usd>", "stop sending once this much was spent, by the prices of the listing", readCost)
     .option(
@@ -85,11 +85,7 @@ async function run(flags: RunFlags): Promise<number> {
   }
   if (flags.report !== undefined) await prepareFolder(flags.report);
   const steps = stepsFor(checksFor(profile), profile);
-  const tellCost = (listing: Exchange | undefined): void => {
-    if (flags.maxCost !== undefined && profile.isKeyless !== true && !pricesIn(profile, listing))
-      throw new Error("--max-cost cannot be kept, because the listing has no prices of the model: leave it out.");
-    if (flags.quiet !== true) process.stderr.write(`${describeEstimate(estimate(steps, profile, listing))}\n`);
-  };
+  const tellCost = (listing: Exchange | undefined): void => announceCost(listing, steps, profile, flags);
   if (profile.isKeyless === true) tellCost(undefined);
   const begunMs = performance.now();
   using interrupt = listenForInterrupt();
@@ -111,16 +107,35 @@ async function run(flags: RunFlags): Promise<number> {
   progress[Symbol.dispose]();
   const durationMs = performance.now() - begunMs;
   const assessment = judgeRun(evidence, profile, flags, { known: baseline, today });
-  const report = buildReport(assessment, evidence, profile, durationMs, {
-    keyVariable: flags.apiKeyEnv,
-    folder: flags.report,
-    ca: flags.ca,
-  });
-  const isVerbose = flags.verbose === true;
-  const text = toTerminal(report, { isVerbose, hasColours: hasColours(), folder: flags.report });
+  const exitCode = await tellResult(assessment, { profile, durationMs, evidence }, flags, secrets);
+  return interrupt.signal.aborted ? interruptedCode : exitCode;
+}
+
+/** Says what the run may cost, before the first chat request. @throws if `--max-cost` cannot be kept */
+function announceCost(
+  listing: Exchange | undefined,
+  steps: readonly Step[],
+  profile: RunProfile,
+  { maxCost, quiet }: RunFlags,
+): void {
+  if (maxCost !== undefined && profile.isKeyless !== true && !pricesIn(profile, listing))
+    throw new Error("--max-cost cannot be kept, because the listing has no prices of the model: leave it out.");
+  if (quiet !== true) process.stderr.write(`${describeEstimate(estimate(steps, profile, listing))}\n`);
+}
+
+/** Prints the result, writes the reports if the flags name their folder, and returns the exit code. */
+async function tellResult(
+  assessment: Assessment,
+  recording: Recording,
+  { apiKeyEnv, report: folder, ca, verbose }: RunFlags,
+  secrets: Secrets,
+): Promise<number> {
+  const { evidence, profile, durationMs } = recording;
+  const report = buildReport(assessment, evidence, profile, durationMs, { keyVariable: apiKeyEnv, folder, ca });
+  const text = toTerminal(report, { isVerbose: verbose === true, hasColours: hasColours(), folder });
   process.stdout.write(withoutSecrets(text, secrets));
-  if (flags.report !== undefined) await writeReports(flags.report, report, { profile, durationMs, evidence }, secrets);
-  return interrupt.signal.aborted ? interruptedCode : report.exitCode;
+  if (folder !== undefined) await writeReports(folder, report, recording, secrets);
+  return report.exitCode;
 }
 
 /** Judges the evidence, and writes the failures as a baseline if the flags ask for it. */
