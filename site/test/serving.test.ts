@@ -180,7 +180,7 @@ test("a browser is told to come again while the site is built, and other clients
   expect([browser.status, browser.headers.get("retry-after"), await browser.text()]).toEqual([
     503,
     "1",
-    expect.stringContaining('<meta http-equiv="refresh" content="1">'),
+    expect.stringContaining('<meta http-equiv="refresh" content="1;url=/docs/guides/streaming">'),
   ]);
   const again = await getGuide(starting, browserAccept);
   for (const { status, page } of [

@@ -19,13 +19,14 @@ const policy = [
 const patienceMs = 300;
 const waitSeconds = 1;
 
-const waitingPage = `<!doctype html>
+/** @param path the path of the request. An address with a fragment would not be loaded again without it. */
+const waitingPage = (path: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="refresh" content="${waitSeconds}">
+<meta http-equiv="refresh" content="${waitSeconds};url=${path.replaceAll(/[^\w./%-]/g, encodeURIComponent)}">
 <title>The documentation is being built · Parley</title>
 </head>
 <body>
@@ -169,7 +170,7 @@ function sendPage(exchange: Exchange, status: number, html: string): true {
 /** Sends a page that loads itself again, for a site that is not built yet. */
 function sendWaitingPage(exchange: Exchange): true {
   exchange.res.setHeader("retry-after", waitSeconds);
-  return sendPage(exchange, 503, waitingPage);
+  return sendPage(exchange, 503, waitingPage(exchange.path));
 }
 
 /** Keeps files in memory, so that many clients who do not read their answers share the same bytes. */
