@@ -1,18 +1,15 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { allMutants, kill, runsAlone } from "./kill.ts";
 import type { Kill, SeededMutant } from "./kill.ts";
+import { hashOfChecksAndMutants, matrixFile, readMatrix } from "./matrix.ts";
 
 /** Kills every mutant and writes the matrix: `node mutants/kill-matrix.ts [JOBS] [BUG…]`. */
 
-const file = fileURLToPath(new URL("kill-matrix.json", import.meta.url));
 const page = fileURLToPath(new URL("KILL-MATRIX.md", import.meta.url));
 
-const read = (): Map<string, Kill> => {
-  if (!existsSync(file)) return new Map();
-  const known = JSON.parse(readFileSync(file, "utf8")) as readonly Kill[]; // what this program wrote
-  return new Map(known.map((one) => [one.bug, one]));
-};
+const known = existsSync(matrixFile) ? readMatrix() : { hash: "", kills: [] };
+const results = new Map(known.kills.map((one) => [one.bug, one]));
 
 const [jobs = "4", ...wanted] = process.argv.slice(2);
 const chosen = allMutants.filter(({ bug }) => wanted.length === 0 || wanted.includes(bug));
@@ -25,7 +22,7 @@ async function work(): Promise<void> {
 async function record(mutant: SeededMutant): Promise<void> {
   const beganMs = performance.now();
   const found = await kill(mutant);
-  write(read().set(mutant.bug, found));
+  results.set(mutant.bug, found);
   const word = found.killedBy.includes(found.clause) ? "killed  " : "SURVIVED";
   const seconds = ((performance.now() - beganMs) / 1000).toFixed(1);
   process.stdout.write(
@@ -33,9 +30,12 @@ async function record(mutant: SeededMutant): Promise<void> {
   );
 }
 
-function write(all: ReadonlyMap<string, Kill>): void {
-  const sorted = allMutants.flatMap(({ bug }) => all.get(bug) ?? []);
-  writeFileSync(file, `[\n${sorted.map((one) => `  ${JSON.stringify(one)}`).join(",\n")}\n]\n`);
+/** Writes the matrix. Its hash is that of the code only if every mutant was judged by it. */
+function write(): void {
+  const sorted = allMutants.flatMap(({ bug }) => results.get(bug) ?? []);
+  const hash = wanted.length === 0 ? hashOfChecksAndMutants() : known.hash;
+  const lines = sorted.map((one) => `    ${JSON.stringify(one)}`).join(",\n");
+  writeFileSync(matrixFile, `{\n  "hash": "${hash}",\n  "kills": [\n${lines}\n  ]\n}\n`);
   writeFileSync(page, toMarkdown(sorted));
 }
 
@@ -65,4 +65,5 @@ function toMarkdown(kills: readonly Kill[]): string {
 
 for (const mutant of chosen.filter(runsAlone)) await record(mutant);
 await Promise.all(Array.from({ length: Number(jobs) }, work));
+write();
 process.exit(0);

@@ -2,14 +2,13 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { chooseMutants } from "../mutants/choose-mutants.ts";
 import { allMutants, kill, runsAlone } from "../mutants/kill.ts";
-import type { Kill, SeededMutant } from "../mutants/kill.ts";
+import type { SeededMutant } from "../mutants/kill.ts";
+import { hashOfChecksAndMutants, readMatrix } from "../mutants/matrix.ts";
 import { unchecked } from "../src/clauses/test-groups.ts";
 import { clauses } from "../src/contract/contract.ts";
 
 // `mutants/kill-matrix.ts` made the kill matrix.
-const matrix = JSON.parse(
-  readFileSync(new URL("../mutants/kill-matrix.json", import.meta.url), "utf8"),
-) as readonly Kill[];
+const { hash, kills: matrix } = readMatrix();
 const declared = new Map(matrix.map((one) => [one.bug, one.killedBy]));
 
 describe("the kill matrix", () => {
@@ -18,6 +17,15 @@ describe("the kill matrix", () => {
     const bugs = clauses.filter(({ id }) => !uncheckable.has(id)).flatMap((clause) => clause.faults);
     expect(allMutants.map(({ bug }) => bug)).toEqual(bugs);
     expect(matrix.map(({ bug }) => bug)).toEqual(bugs);
+  });
+
+  test("was made by these checks and these mutants: `node mutants/kill-matrix.ts` makes it again", () => {
+    expect(hash).toBe(hashOfChecksAndMutants());
+  });
+
+  test("has as many mutants as the README says", () => {
+    const text = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+    expect(text).toContain(`${matrix.length} seeded bugs`);
   });
 
   test("has no survivor", () => {

@@ -67,13 +67,13 @@ export async function writeReply(
 ): Promise<void> {
   const { status, headers, body } = withMutation(world, head, given, given.headers["x-request-id"] ?? newRequestId());
   const isWhole = request.complete || request.method === "GET" || request.method === "HEAD";
-  if (!isWhole || (status >= 400 && world.mutant.flags?.has("closes-after-error") === true))
-    response.setHeader("connection", "close");
+  if (!isWhole) response.setHeader("connection", "close");
   const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
   response.writeHead(status, { ...headers, "content-length": String(Buffer.byteLength(text)) });
   response.end(head.method === "HEAD" ? undefined : text);
   if (!isWhole) request.resume();
   await new Promise((resolve) => void response.once("close", resolve).once("finish", resolve));
+  if (status >= 400 && world.mutant.flags?.has("closes-after-error") === true) request.socket.destroySoon();
 }
 
 const statuses: Readonly<Record<string, number>> = {

@@ -37,6 +37,22 @@ const hasTinyPenalty = ({ repetition_penalty: penalty }: Readonly<Record<string,
   typeof penalty === "number" && penalty < 1e-30;
 
 export const answers: SeededBugs = {
+  "streamed-cap-says-stop": withPieces((choice) =>
+    choice["finish_reason"] === "length" ? { ...choice, finish_reason: "stop" } : choice,
+  ),
+  "think-closed-in-content": withMessages((message) => {
+    const { reasoning, reasoning_content: _, ...rest } = message;
+    return typeof reasoning === "string"
+      ? { ...rest, content: `${reasoning}</think>${String(message["content"])}` }
+      : message;
+  }),
+  "character-broken": {
+    ...withMessages((message) =>
+      typeof message["content"] === "string"
+        ? { ...message, content: message["content"].replace(/[a-z\u{1f600}]/u, "\ufffd") }
+        : message,
+    ),
+  },
   "id-repeated": { ...completed((json) => ({ ...json, id: "chatcmpl-1" })) },
   "id-prefix-missing": completed((json) => ({ ...json, id: crypto.randomUUID() })),
   "object-differs": completed((json) => ({ ...json, object: "text_completion" })),

@@ -1,4 +1,6 @@
 import { isRecord } from "../../src/judge/read.ts";
+import { errorReply } from "../reference/edge.ts";
+import { unknownUrl } from "../reference/models.ts";
 import type { Head, Mutant } from "../reference/mutant.ts";
 import { completed, flagged, misreported, misjudge, strict, withoutHeaders, withHeaders } from "./mutate.ts";
 import type { SeededBugs } from "./mutate.ts";
@@ -46,6 +48,12 @@ export const authAndModels: SeededBugs = {
   "wording-changed": unauthorized(() => "This key is wrong."),
   "key-echoed": unauthorized((message, head) => `${message} You sent ${authorization(head).slice(-6)}.`),
   "path-before-key": flagged("path-before-key"),
+  "path-before-missing-key": {
+    early: (head) =>
+      head.headers["authorization"] === undefined && head.path === "/v1/conformance-nothing"
+        ? errorReply(unknownUrl(head.path))
+        : undefined,
+  },
   "body-before-key": flagged("body-before-key"),
   "expect-before-key": flagged("expect-before-key"),
   "models-public": open(

@@ -100,6 +100,7 @@ export const http: SeededBugs = {
   "bad-json-500": {
     violation: (found) => (found?.code === "invalid_json" ? { ...found, status: 500, code: "internal_error" } : found),
   },
+  "trailing-comma-accepted": { text: (text) => text.replace(/,\s*\}$/, "}") },
   "deep-json-accepted": { settings: { maxLevels: 1000 } },
   "many-values-accepted": { settings: { maxBodyValues: 1_000_000 } },
   "depth-64-refused": { settings: { maxLevels: 64 } },
@@ -114,7 +115,7 @@ export const http: SeededBugs = {
   "slow-body-kept": { settings: { bodyMs: 60_000 } },
   "fault-order-changed": {
     violation: (found, body) =>
-      found?.param === "temperature" && body["model"] === "conformance/none"
+      found?.param === "top_p" && body["model"] === "conformance/none"
         ? { ...found, code: "model_not_found", status: 404, param: "model" }
         : found,
   },

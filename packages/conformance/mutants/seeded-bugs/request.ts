@@ -11,6 +11,11 @@ const isText = (value: unknown): boolean => typeof value === "string";
 
 const engineFailed = { type: "server_error", param: null, code: "upstream_error" };
 
+const shortened = (message: unknown): unknown => {
+  const content = valueAt(message, "/content");
+  return typeof content === "string" ? { ...Object(message), content: content.slice(0, 1000) } : message;
+};
+
 export const request: SeededBugs = {
   "missing-member-guessed": missing(/^(?:model|messages)$/),
   "null-model-guessed": overlook(
@@ -22,6 +27,21 @@ export const request: SeededBugs = {
     /^(?:temperature|max_completion_tokens|top_p|n|top_k|min_p|frequency_penalty|presence_penalty|repetition_penalty)$/,
   ),
   "value-clamped": overlookCode("invalid_value", /^(?:max_completion_tokens|max_tokens)$/),
+  "long-message-cut": {
+    body: (body) => ({ ...body, messages: messagesOf(body).map(shortened) }),
+  },
+  "assistant-parts-dropped": {
+    body: (body) => ({
+      ...body,
+      messages: messagesOf(body).map((message) =>
+        valueAt(message, "/role") === "assistant" && Array.isArray(valueAt(message, "/content"))
+          ? { ...Object(message), content: "" }
+          : message,
+      ),
+    }),
+  },
+  "choices-clamped": overlookCode("invalid_value", /^n$/),
+  "top-p-of-zero-accepted": overlookCode("invalid_value", /^top_p$/),
   "bounds-off-by-one": strict((body) => body["temperature"] === 2 && body["top_p"] === 1, 400, "temperature"),
   "strings-coerced": overlook(
     (found, body) =>
@@ -29,6 +49,7 @@ export const request: SeededBugs = {
       isText(body[String(found.param)]) &&
       ["temperature", "stream", "n", "seed"].includes(String(found.param)),
   ),
+  "text-true-taken": overlook((found) => found.code === "invalid_type" && found.param === "stream"),
   "whole-number-refused": {
     violation: (found) => found,
     text: (text) => text.replace(/"(n|max_completion_tokens)":1(?:\.0|e0)/g, '"$1":1.5'),

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { valueAt, listAt, textAt } from "../../src/judge/read.ts";
 import type { EngineEvent } from "../reference/engine.ts";
 import type { Outgoing } from "../reference/answers.ts";
@@ -174,7 +175,7 @@ export const streams: SeededBugs = {
     ...replied((reply, head) =>
       reply.status === 400 &&
       head.headers["content-type"] !== undefined &&
-      JSON.stringify(reply.body).includes('"temperature"')
+      /"(?:temperature|top_p)"/.test(JSON.stringify(reply.body))
         ? {
             status: 200,
             headers: { ...reply.headers, "content-type": "text/event-stream" },
@@ -188,6 +189,15 @@ export const streams: SeededBugs = {
   "keep-alive-as-event": flagged("keep-alive-as-event"),
   "deadline-missing": { settings: { requestMs: 60_000 } },
   "events-collected": flagged("events-collected"),
+  "stream-arrives-at-its-end": {
+    ...flagged("events-collected"),
+    events: async function* (events) {
+      for await (const event of events) {
+        if (event.kind === "text") await wait(50);
+        yield event;
+      }
+    },
+  },
   "hang-up-unnoticed": flagged("hang-up-unnoticed"),
   "text-held-back": heldBack(),
   "slow-reader-unbounded": flagged("slow-reader-kept"),
@@ -196,6 +206,10 @@ export const streams: SeededBugs = {
       ? { ...choice, delta: { content: ` ${String(deltaOf(choice)["content"]).trim()}  ` } }
       : choice,
   ),
+  "reasoning-streamed-as-text": withPieces((choice) => {
+    const { reasoning } = deltaOf(choice);
+    return typeof reasoning === "string" ? { ...choice, delta: { content: reasoning } } : choice;
+  }),
   "stream-usage-differs": chunked((chunk) =>
     isUsage(chunk)
       ? {

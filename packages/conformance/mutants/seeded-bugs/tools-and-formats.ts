@@ -85,6 +85,18 @@ export const toolsAndFormats: SeededBugs = {
   ),
   "call-ids-repeated": calls((call) => ({ ...call, id: "call_1" })),
   "arguments-not-json": withArguments((text) => text.replaceAll('"', "'")),
+  "streamed-arguments-cut": {
+    stream: async function* (events) {
+      let isCut = false;
+      for await (const event of events) {
+        const text =
+          "data" in event ? (textAt(event.data, "/choices/0/delta/tool_calls/0/function/arguments") ?? "") : "";
+        if (!isCut) yield event;
+        else if (text === "") yield event;
+        isCut ||= text.length > 1;
+      }
+    },
+  },
   "cut-call-says-calls": withChoices((choice) =>
     choice["finish_reason"] === "length" && isCalled(choice) ? { ...choice, finish_reason: "tool_calls" } : choice,
   ),

@@ -12,7 +12,7 @@ import { lim } from "./lim/checks.ts";
 import { logp } from "./logp/checks.ts";
 import { modl } from "./modl/checks.ts";
 import { msg } from "./msg/checks.ts";
-import { conversation } from "./msg/conversation.ts";
+import { conversation, longMessage } from "./msg/conversation.ts";
 import { ops } from "./ops/checks.ts";
 import { boundsAndIgnoredMembers, ignoredMembersInOrder, nulls, upperBounds } from "./req/accepted.ts";
 import { req } from "./req/checks.ts";
@@ -56,6 +56,7 @@ const combinedRequests: readonly Step[] = [
       ...bodies,
       ...acceptedAuth,
       withLongClientId,
+      longMessage,
     ],
   }),
   ...combinedSteps({ name: "upper bounds", together: () => say(partsOfQuestion), parts: upperBounds }),

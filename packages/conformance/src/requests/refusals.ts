@@ -5,6 +5,7 @@ import { broken, cannot } from "../judge/finding.ts";
 import { isCompletion, isRecord, mustRefuse } from "../judge/read.ts";
 import type { Refusal } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
+import { isShort } from "./short-run.ts";
 import type { HttpRequest } from "../wire/http-request.ts";
 import { chat } from "./chat-request.ts";
 import type { ChatOptions, Members } from "./chat-request.ts";
@@ -18,6 +19,8 @@ export interface Case extends ChatOptions {
   readonly request?: (context: Context) => HttpRequest;
   /** Overrides what the clause expects of all its cases. */
   readonly want?: Partial<Refusal>;
+  /** Judges a success that keeps the clause as well, such as a keyword that is enforced. Absent: only a refusal keeps it. */
+  readonly orKept?: (answer: Answer) => string;
   /** Sent by every run, because other clauses use it. */
   readonly isAlways?: boolean;
   /** An exchange with the same fault. If it was refused correctly, it covers this case, which is not sent. */
@@ -33,6 +36,8 @@ export interface RefusalPlan {
    * exchange. Default: one if there are no such cases, otherwise none. An exhaustive run sends all.
    */
   readonly sample?: number;
+  /** True if a run of more levels than core and stream sends every case, because it need not be short. */
+  readonly isWide?: boolean;
   /** A step that has to be accepted in the same run, so that a server that refuses everything passes nothing. A GET is accepted
    * with a JSON object. */
   readonly positiveControl?: string;
@@ -55,7 +60,10 @@ export function refusal(plan: RefusalPlan): { readonly steps: Step[]; readonly c
     how: `Sends ${cases.map(({ title }) => title).join(", ")}, and expects ${[want.status, want.code].filter(Boolean).join(" ")} each time, while "${positiveControl}" is accepted.`,
     uses: [...cases.map(nameOf), positiveControl],
     cases: (context) => ({ tried: chosen(context).length, of: cases.length }),
-    judge: (context) => each(context, (answer, one) => mustRefuse(answer, { ...want, ...one.want })),
+    judge: (context) =>
+      each(context, (answer, one) =>
+        one.orKept && isCompletion(answer) ? one.orKept(answer) : mustRefuse(answer, { ...want, ...one.want }),
+      ),
     common: (context) => each(context, (answer, one) => mustFailAs(answer, one.want?.status ?? want.status)),
   };
   return { steps: cases.map((one) => stepOf(plan, one, nameOf(one))), check };
@@ -89,8 +97,8 @@ function mustFailAs(answer: Answer, status: number): string {
   return isAlike ? `${answer.name}: ${answer.status}` : broken(answer, `status ${status}`, answer.summary);
 }
 
-function chosenOf({ cases, sample }: RefusalPlan, { profile }: Context): readonly Case[] {
-  if (profile.isExhaustive) return cases;
+function chosenOf({ cases, sample, isWide }: RefusalPlan, { profile }: Context): readonly Case[] {
+  if (profile.isExhaustive || (isWide === true && !isShort(profile))) return cases;
   const isGiven = ({ isAlways, coveredBy }: Case): boolean => isAlways === true || coveredBy !== undefined;
   const others = cases.filter((one) => !isGiven(one));
   const count = sample ?? (others.length === cases.length ? 1 : 0);

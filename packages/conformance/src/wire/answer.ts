@@ -42,6 +42,11 @@ export class Answer {
     return this.#framer.isDone || (this.#framer.endsWithConnection && this.exchange.end === "closed");
   }
 
+  /** True if the server closes the connection after this answer, and says so. */
+  get announcesClose(): boolean {
+    return this.#framer.announcesClose;
+  }
+
   get allHeaders(): readonly (readonly [name: string, value: string])[] {
     return this.#framer.headers;
   }

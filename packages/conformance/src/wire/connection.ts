@@ -7,6 +7,7 @@ import { toBytes } from "./http-request.ts";
 import type { ConnectionFailure, End, Exchange, Received } from "./exchange.ts";
 import { Framer } from "./framer.ts";
 import { maskSecrets } from "./mask-secrets.ts";
+import { isLarge, sendBytes } from "./send-bytes.ts";
 
 /** The address that requests go to, and the bounds of an exchange. */
 export interface Target {
@@ -41,12 +42,14 @@ export class Connection implements Disposable {
     if (behaviour.delayMs !== undefined) await wait(behaviour.delayMs, undefined, { signal }).catch(() => undefined);
     const startedMs = now();
     const startedAt = new Date().toISOString();
-    const opened = this.#socket ?? (await this.#open());
-    this.#socket = "code" in opened ? undefined : opened;
-    const { end, failure, ...taken }: Taken =
-      "code" in opened
-        ? { received: [], end: signal.aborted ? "aborted" : "unreachable", failure: opened }
-        : await this.#take(opened, request);
+    const bytes = toBytes(request, this.#target.origin.host, secrets);
+    let taken = await this.#takeFromOpen(request, bytes, false);
+    // A relay may lose an early answer when the reset reaches it first. Slowly sent bytes leave the answer the time to arrive.
+    if (isLarge(bytes) && taken.received.length === 0 && ["reset", "closed"].includes(taken.end)) {
+      this.#socket = undefined;
+      taken = await this.#takeFromOpen(request, bytes, true);
+    }
+    const { end, failure } = taken;
     const { received, leaks } = maskSecrets(taken.received, secrets, JSON.stringify(request));
     const endedMs = now() - startedMs;
     return { name, request, startedMs, startedAt, received, end, endedMs, leaks, ...(failure && { failure }) };
@@ -94,8 +97,16 @@ export class Connection implements Disposable {
     });
   }
 
-  #take(socket: Socket, request: HttpRequest): Promise<Taken> {
-    const { origin, secrets, now, deadlineMs, maxAnswerBytes, signal } = this.#target;
+  async #takeFromOpen(request: HttpRequest, bytes: Buffer, isSlow: boolean): Promise<Taken> {
+    const opened = this.#socket ?? (await this.#open());
+    this.#socket = "code" in opened ? undefined : opened;
+    if ("code" in opened)
+      return { received: [], end: this.#target.signal.aborted ? "aborted" : "unreachable", failure: opened };
+    return this.#take(opened, request, bytes, isSlow);
+  }
+
+  #take(socket: Socket, request: HttpRequest, bytes: Buffer, isSlow: boolean): Promise<Taken> {
+    const { now, deadlineMs, maxAnswerBytes, signal } = this.#target;
     const {
       holdBackBytes = 0,
       disconnectAfterEvents,
@@ -103,7 +114,6 @@ export class Connection implements Disposable {
       stopReadingMs,
       deadlineMs: ownDeadlineMs,
     } = request.behaviour ?? {};
-    const bytes = toBytes(request, origin.host, secrets);
     const framer = new Framer(request.raw === undefined ? request.method : "GET");
     const received: Received[] = [];
     const begunMs = now();
@@ -115,7 +125,7 @@ export class Connection implements Disposable {
         for (const timer of timers) clearTimeout(timer);
         socket.off("data", take).off("close", onClose).off("error", onError);
         signal.removeEventListener("abort", onAbort);
-        if (end !== "complete" || framer.endsWithConnection) this.#drop(socket);
+        if (end !== "complete" || framer.endsWithConnection || framer.announcesClose) this.#drop(socket);
         resolve({ received, end, ...(failure && { failure }) });
       };
       const take = (chunk: Buffer): void => {
@@ -141,7 +151,8 @@ export class Connection implements Disposable {
       if (disconnectAfterMs !== undefined) timers.push(setTimeout(() => finish("disconnected"), disconnectAfterMs));
       if (signal.aborted) return finish("aborted");
       if (socket.destroyed) return finish("closed");
-      socket.write(bytes.subarray(0, bytes.length - holdBackBytes));
+      const sent = bytes.subarray(0, bytes.length - holdBackBytes);
+      void sendBytes(socket, sent, isSlow, () => framer.status !== undefined);
     });
   }
 

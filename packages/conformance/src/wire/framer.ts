@@ -20,6 +20,8 @@ export class Framer {
   /** Statuses of interim answers, such as 100. */
   readonly interim: number[] = [];
   fault: string | undefined;
+  /** True if the server closes the connection after this answer, and says so. */
+  announcesClose = false;
   #rest: Buffer = Buffer.alloc(0);
   #state: "head" | "length" | "chunk-size" | "chunk" | "trailer" | "to-the-end" | "done" = "head";
   #left = 0;
@@ -27,6 +29,11 @@ export class Framer {
 
   constructor(method: string) {
     this.#method = method;
+  }
+
+  /** True for an answer to HEAD, which has no body. */
+  get isHead(): boolean {
+    return this.#method === "HEAD";
   }
 
   get isDone(): boolean {
@@ -81,7 +88,7 @@ export class Framer {
     const head = this.#line("\r\n\r\n");
     if (head === undefined) return false;
     const [line = "", ...fields] = head.split("\r\n");
-    const status = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(line)?.[1];
+    const [, version, status] = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(line) ?? [];
     if (status === undefined) {
       this.fault = `the status line is ${JSON.stringify(line.slice(0, 100))}`;
       return false;
@@ -95,6 +102,9 @@ export class Framer {
       const colon = field.indexOf(":");
       this.headers.push([field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()]);
     }
+    const connection = this.headers.filter(([name]) => name === "connection").map(([, value]) => value.toLowerCase());
+    this.announcesClose =
+      connection.some((value) => value.includes("close")) || (version === "0" && connection.length === 0);
     this.#chooseBody();
     return true;
   }

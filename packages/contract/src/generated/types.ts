@@ -116,7 +116,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A request for an answer. Members that this description does not know are accepted and named in the answer's `x-ignored-params`. With `x-strict-params: true` they are refused (REQ-11, REQ-19). Those in `x-unsupported-members` are always refused, because other services know them and they would change the answer (REQ-37). `null` means the same as leaving the member out, for every member that is not required, at every depth (REQ-09). */
+        /** @description A request for an answer. Members that this description does not know are accepted and named in the answer's `x-ignored-params`. With `x-strict-params: true` they are refused (REQ-11, REQ-19). Those in `x-unsupported-members` are always refused, because other services know them and they would change the answer (REQ-37). `null` means the same as leaving the member out, for every member that is not required (REQ-09), at every depth (REQ-10). For a required member, null is `invalid_type` (REQ-02). A member of the wrong JSON type is `invalid_type`, also one that has no effect, such as `store` (REQ-03). */
         ChatCompletionRequest: {
             /**
              * @description The `id` of a model in the model listing, or one of its `aliases`. Both mean the same model at the same price, and the answer has the name of the request (MODL-16). The vendor prefix and its slash may be left out if only one model has this short name, unless the operator has turned that off. The answer then has the `id` (MODL-19, MODL-20). A name that is not offered, or not to this key, is answered with 404 `model_not_found` and `param` `model`. The two cases cannot be told apart, and the message names the nearest `id` of this key's list (MODL-22). A key for a model may use all of its names.
@@ -845,7 +845,7 @@ export interface components {
         };
         /** @description The error. Branch on `code`, and show `message` to people. */
         ErrorObject: {
-            /** @description One or two sentences about the fault and how to fix it, at most 2000 characters (ERR-13). The words may change, with two exceptions on which clients rely: 401 begins "Incorrect API key provided", and the overflow of the context contains "maximum context length is 32768 tokens" (the number of the model object) and "prompt is too long". */
+            /** @description One or two sentences about the fault and how to fix it, at most 2000 characters (ERR-13). If a member is at fault, they name it (ERR-12). The words may change, with two exceptions on which clients rely: 401 begins "Incorrect API key provided", and the overflow of the context contains "maximum context length is 32768 tokens" (the number of the model object) and "prompt is too long". */
             message: string;
             type: components["schemas"]["ErrorType"];
             /**
@@ -1287,7 +1287,7 @@ export interface components {
          */
         WWWAuthenticate: "Bearer";
         /**
-         * @description The page that explains this error code, with the relation `help`. Relative to the server that answered.
+         * @description The page that explains this error code, with the relation `help`, on every error with a code (ERR-11). Relative to the server that answered.
          * @example </docs/errors/invalid_value>; rel="help"
          */
         Link: string;

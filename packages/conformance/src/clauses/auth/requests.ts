@@ -74,6 +74,7 @@ export const plans = refusals([
       {
         title: "two headers, one of them right",
         request: (context) => httpRequest(context, "GET", models(context), [bearer("{key}"), bearer(unknownKey)]),
+        coveredBy: "two keys among other faults",
       },
       {
         title: "the right one twice",
@@ -105,7 +106,12 @@ export const plans = refusals([
         title: "another method of a path that is not there",
         request: (context) =>
           httpRequest(context, "DELETE", `${context.profile.basePath}/conformance-nothing`, [bearer(unknownKey)]),
-        coveredBy: "a wrong key among other faults",
+        coveredBy: "two keys among other faults",
+      },
+      {
+        title: "a path that is not there, without a key",
+        request: (context) => httpRequest(context, "GET", `${context.profile.basePath}/conformance-nothing`, []),
+        isAlways: true,
       },
       {
         title: "another method of the listing",
@@ -133,17 +139,18 @@ export const steps: readonly Step[] = [
     ],
   },
   {
-    name: "a wrong key among other faults",
-    requests: (context) => [
-      httpRequest(context, "DELETE", `${context.profile.basePath}/conformance-nothing`, [bearer(unknownKey), miracles]),
-    ],
+    name: "two keys among other faults",
+    requests: (context) => {
+      const headers = [bearer("{key}"), bearer(unknownKey), miracles];
+      return [httpRequest(context, "DELETE", `${context.profile.basePath}/conformance-nothing`, headers)];
+    },
   },
   {
     name: "Expect with a wrong key",
-    needs: ["a wrong key among other faults"],
+    needs: ["two keys among other faults"],
     coveredBy: (context) => {
-      mustRefuse(context.answer("a wrong key among other faults"), unauthorizedOnly);
-      return "a wrong key among other faults";
+      mustRefuse(context.answer("two keys among other faults"), unauthorizedOnly);
+      return "two keys among other faults";
     },
     requests: (context) => [httpRequest(context, "GET", models(context), [bearer(unknownKey), miracles])],
   },

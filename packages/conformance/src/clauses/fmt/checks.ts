@@ -20,7 +20,7 @@ import { hasFeature } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { exactNumbers, foreignWords, formats, keywords, listed, plans, schemaPath, steps } from "./requests.ts";
 
-const ajv = new Ajv2020({ strict: false });
+const ajv = new Ajv2020({ strict: false, logger: false });
 const isListed = ajv.compile(listed);
 
 function mustBeListed(answer: Answer): string {

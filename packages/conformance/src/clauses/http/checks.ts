@@ -1,6 +1,6 @@
 import { edgeStatuses, limit } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
-import { must, showHeader } from "../../judge/finding.ts";
+import { cannot, must, showHeader } from "../../judge/finding.ts";
 import { valueAt, mustRefuse } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { acceptedChecks } from "./accepted.ts";
@@ -8,6 +8,7 @@ import { browserChecks, browserSteps } from "./browsers.ts";
 import { slowChecks, slowSteps } from "./deadlines.ts";
 import { everyAnswerChecks } from "./every-answer.ts";
 import { isSent, plans, steps, unreadable, unreadableName, wrongMethod } from "./requests.ts";
+import type { Unreadable } from "./requests.ts";
 
 const checks: readonly Check[] = [
   {
@@ -70,7 +71,7 @@ const checks: readonly Check[] = [
     ],
     judge: (context) => {
       const seen = [
-        mustRefuse(context.answer("several faults"), { status: 400, code: "invalid_value", param: "temperature" }),
+        mustRefuse(context.answer("several faults"), { status: 400, code: "invalid_value", param: "top_p" }),
       ];
       for (const [step, status, code] of orderedFaults) seen.push(mustRefuse(context.answer(step), { status, code }));
       return seen.join("; ");
@@ -79,14 +80,14 @@ const checks: readonly Check[] = [
   {
     clause: "HTTP-22",
     how: "Sends bytes that are not an HTTP request and expects the envelope with a code of x-edge-statuses.",
-    uses: unreadable.map(([title]) => unreadableName(title)),
+    uses: unreadable.map(({ title }) => unreadableName(title)),
     cases: (context) => ({
       tried: unreadable.filter((_, index) => isSent(index, context)).length,
       of: unreadable.length,
     }),
     judge: (context) => {
       const sent = unreadable.filter((_, index) => isSent(index, context));
-      return sent.map(([title, , statuses]) => mustBeEdge(context.answer(unreadableName(title)), statuses)).join("; ");
+      return sent.map((one) => mustBeEdge(context.answer(unreadableName(one.title)), one)).join("; ");
     },
   },
   {
@@ -95,12 +96,14 @@ const checks: readonly Check[] = [
     uses: ["after an error", "retrieve, raw"],
     judge: (context) => {
       const [broken, unknown, good] = context.answers("after an error");
+      if (broken?.status === 200) cannot(`"${broken.name}" was accepted`);
       must(
         broken?.isWhole === true && broken.status !== undefined && broken.status >= 400,
         broken,
         "an error",
         broken?.summary ?? "no answer",
       );
+      if (broken.announcesClose || unknown?.announcesClose === true) return "the connection was closed as announced";
       must(
         unknown?.isWhole === true && unknown.status !== undefined,
         unknown,
@@ -134,7 +137,9 @@ function mustAllow(answer: Answer, method: string): string {
   return `405 with Allow: ${methods.join(", ")}`;
 }
 
-function mustBeEdge(answer: Answer, statuses: readonly number[]): string {
+function mustBeEdge(answer: Answer, { statuses, mayBeRead }: Unreadable): string {
+  if (mayBeRead === true && answer.status !== undefined && !(String(answer.status) in edgeStatuses))
+    return `${answer.name}: read as HTTP, and answered with ${answer.status}`;
   const wanted = `one of ${statuses.join(", ")} with the envelope`;
   must(answer.status !== undefined && statuses.includes(answer.status), answer, wanted, answer.summary);
   const code = edgeStatuses[String(answer.status)]?.code;

@@ -25,8 +25,17 @@ const successes = (context: Context): readonly Answer[] =>
 const refusals = (context: Context): readonly Answer[] =>
   contractAnswers(context).filter((answer) => {
     const { status = 0 } = answer;
-    return status >= 400 && status < 500 && ![401, 408, 431].includes(status);
+    return status >= 400 && status < 500 && ![401, 408, 431].includes(status) && hasGoodKey(answer);
   });
+
+/** The request has one bearer token, and it is that of a valid key. */
+function hasGoodKey({ exchange: { request } }: Answer): boolean {
+  const [value = "", ...others] = request.headers
+    .filter(([name]) => name.toLowerCase() === "authorization")
+    .map(([, text]) => text);
+  const role = /^bearer \{([a-z]+)\}$/i.exec(value)?.[1] ?? "unknown";
+  return others.length === 0 && !["unknown", "expired", "disabled"].includes(role);
+}
 
 const shown = (context: Context): readonly Answer[] => {
   const found = context.all.filter(hasLimits);

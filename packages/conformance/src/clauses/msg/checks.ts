@@ -44,6 +44,14 @@ function mustRefuseAt(place: RegExp, spelled: Answer, lookalike: Answer): string
   return mustRefuse(spelled, { status: 400, code: "invalid_value" });
 }
 
+function mustCountAlike([whole, parts]: readonly Answer[]): void {
+  if (!whole || !parts) cannot("not answered");
+  givenCompletion(whole);
+  completionOf(parts);
+  const [count, wanted] = [tokensOf(parts, "prompt_tokens"), tokensOf(whole, "prompt_tokens")];
+  must(count === wanted, parts, `${wanted} prompt tokens`, `${count} prompt tokens`);
+}
+
 interface Trace {
   readonly text: string;
   /** The log probability of the whole text in nats; undefined where the service gave none. */
@@ -80,14 +88,12 @@ const checks: readonly Check[] = [
   },
   {
     clause: "MSG-07",
-    how: "Sends the plain question word by word as parts, and compares the count of the prompt, and the text.",
-    uses: ["plain", "parts"],
+    how: "Sends the plain question word by word as parts, and compares the count of the prompt, and the text. Runs of more levels do so with a message of the assistant, too.",
+    uses: ["plain", "parts", "parts of an assistant"],
     judge: (context) => {
+      if (context.wasSent("parts of an assistant")) mustCountAlike(context.answers("parts of an assistant"));
       const [whole, parts] = [context.answer("plain"), context.answer("parts")];
-      givenCompletion(whole);
-      completionOf(parts);
-      const [count, wanted] = [tokensOf(parts, "prompt_tokens"), tokensOf(whole, "prompt_tokens")];
-      must(count === wanted, parts, `${wanted} prompt tokens`, `${count} prompt tokens`);
+      mustCountAlike([whole, parts]);
       const isGreedy = context.profile.capabilities?.includes("greedy") === true;
       if (isGreedy && parts.name === "parts")
         must(
@@ -96,7 +102,7 @@ const checks: readonly Check[] = [
           `the text ${show(contentOf(whole))}`,
           `the text ${show(contentOf(parts))}`,
         );
-      return `${count} prompt tokens, both ways`;
+      return `${tokensOf(parts, "prompt_tokens")} prompt tokens, both ways`;
     },
   },
   {

@@ -1,5 +1,6 @@
 import type { Check } from "../../judge/check.ts";
 import { must } from "../../judge/finding.ts";
+import { tokensOf } from "../../judge/read.ts";
 import { combinedChecks } from "../../requests/combined-request.ts";
 import type { Part } from "../../requests/combined-request.ts";
 import type { Answer } from "../../wire/answer.ts";
@@ -28,11 +29,12 @@ export const conversation: readonly Part[] = [
   },
   {
     clause: "MSG-15",
-    how: "Sends an assistant message with a null content beside its calls.",
+    how: "Sends an assistant message with a null content beside its two calls, and both results.",
     messages: [
       { role: "user", content: "And now?" },
-      { role: "assistant", content: null, tool_calls: [call("call_2")] },
+      { role: "assistant", content: null, tool_calls: [call("call_2"), call("call_2b")] },
       { role: "tool", tool_call_id: "call_2", content: "12:01" },
+      { role: "tool", tool_call_id: "call_2b", content: "12:01" },
     ],
   },
   {
@@ -89,4 +91,22 @@ export const conversation: readonly Part[] = [
   },
 ];
 
-export const conversationChecks: readonly Check[] = combinedChecks("nulls and roles", conversation);
+const longWords = 1000;
+
+/** A message that is longer than the cuts that are known of servers, and shorter than most context windows. */
+export const longMessage: Part = {
+  clause: "MSG-31",
+  how: `Sends a message of ${longWords} words. Each word takes at least half a token in any vocabulary.`,
+  messages: [{ role: "user", content: "tree ".repeat(longWords).trim() }],
+  mayBeRefused: true,
+  judge: (answer) => {
+    const count = tokensOf(answer, "prompt_tokens");
+    must(count >= longWords / 2, answer, `at least ${longWords / 2} prompt tokens`, `${count} prompt tokens`);
+    return `${count} prompt tokens`;
+  },
+};
+
+export const conversationChecks: readonly Check[] = [
+  ...combinedChecks("nulls and roles", conversation),
+  ...combinedChecks("lower bounds and extras", [longMessage]),
+];

@@ -1,12 +1,13 @@
 import type { Step } from "../../judge/check.ts";
 import { cannot, must } from "../../judge/finding.ts";
 import { tokensOf } from "../../judge/read.ts";
-import { chat, partsOfQuestion, say } from "../../requests/chat-request.ts";
+import { chat, partsOfQuestion, question, say } from "../../requests/chat-request.ts";
 import type { Members } from "../../requests/chat-request.ts";
 import { withoutReasoning } from "../../requests/reasoning-request.ts";
 import { refusals } from "../../requests/refusals.ts";
 import type { Case } from "../../requests/refusals.ts";
 import { scripted } from "../../requests/scripted-request.ts";
+import { notInShortRun } from "../../requests/short-run.ts";
 import { specialTokens, instructed, lookalikes, often } from "./instructions.ts";
 
 const wrong = (code: string, param: string) => ({ status: 400, code, param });
@@ -121,6 +122,25 @@ export const steps: readonly Step[] = [
       return parts.name;
     },
     requests: (context) => [chat(context, say(partsOfQuestion))],
+  },
+  {
+    name: "parts of an assistant",
+    needs: ["models"],
+    isValid: true,
+    requests: (context) => {
+      notInShortRun(context);
+      return [question, partsOfQuestion].map((content) =>
+        chat(context, {
+          messages: [
+            { role: "user", content: "Hi." },
+            { role: "assistant", content },
+            { role: "user", content: "Go on." },
+          ],
+          max_completion_tokens: 1,
+          ...withoutReasoning(context),
+        }),
+      );
+    },
   },
   {
     name: "developer, system, user",

@@ -48,8 +48,10 @@ export const plans = refusals([
   },
   {
     clause: "REQ-03",
+    isWide: true,
     want: wrong("invalid_type"),
     cases: [
+      { ...bad("stream", "true"), coveredBy: 'REQ-06 stream "true"' },
       bad("temperature", { hot: true }),
       bad("stream", 1),
       bad("messages", "Hello"),
@@ -74,13 +76,14 @@ export const plans = refusals([
   },
   {
     clause: "REQ-04",
+    isWide: true,
     want: wrong("invalid_value"),
     cases: [
+      { ...bad("n", 9), isAlways: true },
+      { ...bad("top_p", 0), coveredBy: "several faults" },
       bad("temperature", 2.1),
-      { ...bad("temperature", 7), coveredBy: "several faults" },
+      bad("temperature", 7),
       bad("max_completion_tokens", 0),
-      bad("top_p", 0),
-      bad("n", 9),
       bad("frequency_penalty", -2.5),
       bad("presence_penalty", 2.5),
       bad("top_p", 1.1),
@@ -97,11 +100,13 @@ export const plans = refusals([
   },
   {
     clause: "REQ-06",
+    isWide: true,
     want: wrong("invalid_type"),
-    cases: [bad("temperature", "0.5"), bad("stream", "true"), bad("n", "1"), bad("seed", "7")],
+    cases: [{ ...bad("stream", "true"), isAlways: true }, bad("temperature", "0.5"), bad("n", "1"), bad("seed", "7")],
   },
   {
     clause: "REQ-08",
+    isWide: true,
     want: wrong("invalid_type"),
     cases: [bad("max_completion_tokens", 1.5), bad("n", 1.5), bad("top_k", 0.5)],
   },

@@ -5,9 +5,11 @@ import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import {
   valueAt,
+  choiceEvents,
   chunksOf,
   completionOf,
   contentOf,
+  finishOf,
   isCompletion,
   listAt,
   numberAt,
@@ -49,6 +51,38 @@ const firstFault = (answer: Answer, faultOf: (choice: unknown) => string | undef
 
 /** Returns whether the request contains the special token: the answer may then repeat it as text. */
 const isSpelled = (answer: Answer): boolean => (answer.exchange.request.body ?? "").includes("<think>");
+
+/** A check of the texts that the model wrote at temperature 0, streamed or not. */
+function checkTexts(clause: string, how: string, isBroken: (text: string) => boolean): Check {
+  const isEchoed = (answer: Answer): boolean => isBroken(JSON.stringify(sentBody(answer)).replaceAll("\\ud", "\ufffd"));
+  return {
+    clause,
+    how,
+    uses,
+    judge: (context) => {
+      const texts = context.all
+        .filter((answer) => isCompletion(answer) && sentBody(answer)["temperature"] === 0 && !isEchoed(answer))
+        .flatMap((answer) => textsOf(answer).map((text) => ({ answer, text })));
+      for (const { answer, text } of texts) must(!isBroken(text), answer, "whole characters", `the text ${show(text)}`);
+      return texts.some(({ text }) => text !== "") ? `${texts.length} texts` : cannot("no answer has a text");
+    },
+  };
+}
+
+/** The texts of all choices. The last character of a text that was cut may be incomplete. */
+function textsOf(answer: Answer): string[] {
+  const { n } = sentBody(answer);
+  return Array.from({ length: typeof n === "number" ? n : 1 }, (_, index) => piecesOf(answer, index)).flat();
+}
+
+function piecesOf(answer: Answer, index: number): string[] {
+  const isStream = answer.mediaType === "text/event-stream";
+  const pieces = isStream
+    ? choiceEvents(answer, index).map((choice) => textAt(choice, "/delta/content") ?? "")
+    : [contentOf(answer, index)];
+  if (finishOf(answer, index) !== "length") return pieces;
+  return [...pieces.slice(0, -1), (pieces.at(-1) ?? "").replace(/\ufffd+$/, "")];
+}
 
 const checks: readonly Check[] = [
   {
@@ -139,8 +173,13 @@ const checks: readonly Check[] = [
         : `the message ${show(valueAt(choice, "/message"))}`,
     ),
   ),
-  checkAnswers("RESP-18", "Searches the content for the special token that opens reasoning.", (answer) =>
-    contentOf(answer).includes("<think>") && !isSpelled(answer) ? `the content ${show(contentOf(answer))}` : undefined,
+  checkAnswers("RESP-18", "Searches the content for the special tokens around reasoning.", (answer) =>
+    /<\/?think>/.test(contentOf(answer)) && !isSpelled(answer) ? `the content ${show(contentOf(answer))}` : undefined,
+  ),
+  checkTexts(
+    "RESP-25",
+    "Searches the texts of answers at temperature 0 for U+FFFD and for halves of surrogate pairs.",
+    (text) => text.includes("\ufffd") || !text.isWellFormed(),
   ),
   checkAnswers("RESP-19", "Looks for members of engines, at every depth.", ({ json }) => {
     const member = engineMemberIn(json);

@@ -23,10 +23,20 @@ function maxTokensOf(answer: Answer, context: Context): number {
   return Math.min(typeof asked === "number" ? asked : Number.POSITIVE_INFINITY, left);
 }
 
+/** The request is JSON, and its maximum is a number or absent. Another clause is broken if such a request is answered. */
+const hasClearMaximum = (answer: Answer): boolean => {
+  const { model, max_completion_tokens: newer, max_tokens: older } = sentBody(answer);
+  return model !== undefined && [newer, older].every((one) => typeof (one ?? 0) === "number");
+};
+
 /** Answers with one choice and with usage. */
 export const counted = (context: Context): readonly Answer[] =>
   context.all.filter(
-    (answer) => isCompletion(answer) && (sentBody(answer)["n"] ?? 1) === 1 && usageOf(answer) !== undefined,
+    (answer) =>
+      isCompletion(answer) &&
+      (sentBody(answer)["n"] ?? 1) === 1 &&
+      usageOf(answer) !== undefined &&
+      hasClearMaximum(answer),
   );
 
 /** Answers that used fewer tokens than they were allowed. */
@@ -58,6 +68,7 @@ function mustSayLength(context: Context): void {
         `finish_reason ${show(finishOf(answer))}`,
       );
   }
+  mustSayLengthInStream(context);
   const longer = context.answer("plain");
   for (const step of ["both max tokens", "max_tokens alone"].filter((one) => context.wasSent(one))) {
     const shorter = context.answer(step);
@@ -71,6 +82,20 @@ function mustSayLength(context: Context): void {
         `finish_reason ${show(finishOf(shorter))}`,
       );
   }
+}
+
+/** The stream of the plain question has the same text, so it has reached the same limit. */
+function mustSayLengthInStream(context: Context): void {
+  if (!context.has("stream") || !context.has("plain")) return;
+  const [plain, stream] = [context.answer("plain"), context.answer("stream")];
+  const isSame = isCompletion(plain) && isCompletion(stream) && contentOf(plain) === contentOf(stream);
+  if (isSame && contentOf(plain) !== "" && finishOf(plain) === "length")
+    must(
+      finishOf(stream) === "length",
+      stream,
+      'finish_reason "length", as for the same text in one body',
+      `finish_reason ${show(finishOf(stream))}`,
+    );
 }
 
 export const maxTokensChecks: readonly Check[] = [

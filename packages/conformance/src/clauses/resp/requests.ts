@@ -7,6 +7,7 @@ import { chat, say } from "../../requests/chat-request.ts";
 import { clientId, originOf } from "../../requests/client-headers.ts";
 import { modelObject } from "../../requests/listed-model.ts";
 import { reasoningRequest } from "../../requests/reasoning-request.ts";
+import { notInShortRun } from "../../requests/short-run.ts";
 import type { Header } from "../../wire/http-request.ts";
 import { endedBelowMaxTokens } from "./max-tokens.ts";
 import { needsReasoning, mustCountReasoning } from "./reasoning.ts";
@@ -101,6 +102,16 @@ export const steps: readonly Step[] = [
     needs: ["models"],
     isValid: true,
     requests: (context) => reasoningRequest(context, { reasoning_effort: "high", max_completion_tokens: 24 }),
+  },
+  {
+    name: "one reasoning, whole and streamed",
+    needs: ["models"],
+    isValid: true,
+    requests: (context) => {
+      notInShortRun(context);
+      const members = { reasoning_effort: "high", max_completion_tokens: 24 };
+      return [members, { ...members, stream: true }].flatMap((one) => reasoningRequest(context, one));
+    },
   },
   {
     name: "reasoning effort none",

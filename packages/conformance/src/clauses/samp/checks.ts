@@ -5,7 +5,7 @@ import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
 import { valueAt, completionOf, contentOf, finishOf, givenCompletion, isCompletion } from "../../judge/read.ts";
 import { hasFeature } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
-import { plans, steps, stopText } from "./requests.ts";
+import { forcedIds, plans, steps, stopText } from "./requests.ts";
 
 function pair(context: Context, first: string, second: string): readonly [Answer, Answer] {
   const [one, other] = [context.answer(first), context.answer(second)];
@@ -151,22 +151,29 @@ const checks: readonly Check[] = [
       return found;
     },
   ),
-  checkOf("SAMP-09", "Forces one token id in two conversations.", ["a forced id", "plain"], (context) => {
-    const [one, other] = context.answers("a forced id");
-    if (!one || !other) cannot("not answered");
-    completionOf(one);
-    completionOf(other);
-    // If the token limit is not kept, another clause is broken, and one of the texts is merely longer.
-    const [less, more] = [contentOf(one), contentOf(other)].toSorted((a, b) => a.length - b.length);
+  checkOf("SAMP-09", "Forces several token ids, each in two conversations.", ["a forced id", "plain"], (context) => {
+    const answers = context.answers("a forced id");
+    const plain = contentOf(context.answer("plain"));
+    const seen = forcedIds.flatMap((id, index) => {
+      const [one, other] = [answers[2 * index], answers[2 * index + 1]];
+      if (!one || !other) return [];
+      completionOf(one);
+      completionOf(other);
+      // If the token limit is not kept, another clause is broken, and one of the texts is merely longer.
+      const [less = "", more = ""] = [contentOf(one), contentOf(other)].toSorted((a, b) => a.length - b.length);
+      return [{ id, other, less, more, isWritten: less !== "" && !plain.startsWith(contentOf(one)) }];
+    });
+    if (seen.every(({ less }) => less === "")) cannot("no forced token shows a text");
+    const written = seen.find(({ isWritten }) => isWritten);
+    must(written !== undefined, answers[0], "another text than without a bias", `the text ${show(seen[0]?.less)}`);
+    const { other, less, more, id } = written;
     must(
-      less !== "" && less !== undefined && more?.startsWith(less) === true,
+      more.startsWith(less),
       other,
-      `the text ${show(contentOf(one))}, as in the other conversation`,
-      `the text ${show(contentOf(other))}`,
+      `the text ${show(less)}, as in the other conversation`,
+      `the text ${show(more)}`,
     );
-    const [half, plain] = [contentOf(one), contentOf(context.answer("plain"))];
-    must(!plain.startsWith(half), one, "another text than without a bias", `the text ${show(half)}`);
-    return `${show(half)}, both times`;
+    return `${show(less)} for the id ${id}, both times`;
   }),
   checkOf("SAMP-10", "Biases ids beyond any vocabulary.", ["greedy", "a foreign id"], (context) => {
     const [greedy, biased] = pair(context, "greedy", "a foreign id");

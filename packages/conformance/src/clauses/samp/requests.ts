@@ -3,7 +3,7 @@ import type { Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot } from "../../judge/finding.ts";
 import { contentOf, textAt } from "../../judge/read.ts";
-import { chat } from "../../requests/chat-request.ts";
+import { chat, question, say } from "../../requests/chat-request.ts";
 import type { Members } from "../../requests/chat-request.ts";
 import { refusals } from "../../requests/refusals.ts";
 
@@ -28,6 +28,9 @@ const ids = (isIn: (id: number) => boolean): Members =>
       .filter(isIn)
       .map((id) => [id, -100]),
   );
+
+/** Token ids of which one has a text of its own in any vocabulary: an id may be unused, special, or out of a small vocabulary. */
+export const forcedIds = [300, 1000, 97] as const;
 
 const long = 24;
 const one = (
@@ -92,13 +95,10 @@ export const steps: readonly Step[] = [
     needs: ["models"],
     isValid: true,
     requests: (context) =>
-      ["Name three colours.", "What is the sea?"].map((content) =>
-        chat(context, {
-          messages: [{ role: "user", content }],
-          logit_bias: { 300: 100 },
-          max_completion_tokens: 3,
-          logprobs: true,
-        }),
+      forcedIds.flatMap((id) =>
+        [question, "What is the sea?"].map((content) =>
+          chat(context, { ...say(content), logit_bias: { [id]: 100 }, max_completion_tokens: 3 }),
+        ),
       ),
   },
   one("a foreign id", { logit_bias: { 999_999_999: 100, 2_000_000_000: -100 } }),

@@ -2,9 +2,10 @@ import { clauseOf } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, doesNotApply, must, show, showHeader } from "../../judge/finding.ts";
-import { valueAt, completionOf, contentOf, isCompletion, usageOf } from "../../judge/read.ts";
+import { valueAt, choiceEvents, completionOf, contentOf, isCompletion, textAt, usageOf } from "../../judge/read.ts";
 import { hasFeature } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
+import { arrivalCheck, arrivalSteps } from "./arrival.ts";
 import { earlyEndChecks, earlyEndSteps } from "./early-ends.ts";
 import { steps } from "./requests.ts";
 import type { Rule } from "./rule.ts";
@@ -13,6 +14,7 @@ import { scriptedChecks, scriptedSteps } from "./scripted-engine.ts";
 import { transcriptsOf } from "./transcript.ts";
 import type { Transcript } from "./transcript.ts";
 
+const reasoned = "one reasoning, whole and streamed";
 const ordinary = ["stream", "stream of two choices", "stream without counts"];
 const usedBy: Readonly<Record<string, readonly string[]>> = {
   "STRM-18": [...ordinary, "a late failure"],
@@ -144,9 +146,10 @@ const checks: readonly Check[] = [
   },
   {
     clause: "STRM-35",
-    how: "Joins the pieces of a stream and compares them with the whole answer.",
-    uses: ["plain", "stream", "the default effort"],
+    how: "Joins the pieces of a stream and compares them with the whole answer. Runs of more levels do so with reasoning, too.",
+    uses: ["plain", "stream", "the default effort", reasoned],
     judge: (context) => {
+      if (context.wasSent(reasoned)) mustReasonAlike(context.answers(reasoned));
       const [plain, stream] = bothOf(context);
       must(
         contentOf(stream) === contentOf(plain),
@@ -180,6 +183,20 @@ function mustCountAlike(plain: Answer, stream: Answer, names: readonly string[])
   return `${show(valueAt(usageOf(stream), "/total_tokens"))} tokens, both ways`;
 }
 
+function mustReasonAlike([whole, stream]: readonly Answer[]): void {
+  if (!whole || !stream || !isCompletion(whole)) cannot(`"${reasoned}" was not answered`);
+  completionOf(stream);
+  const wanted = [textAt(whole.json, "/choices/0/message/reasoning") ?? "", contentOf(whole)];
+  const pieces = choiceEvents(stream, 0).map((choice) => textAt(choice, "/delta/reasoning") ?? "");
+  const found = [pieces.join(""), contentOf(stream)];
+  must(
+    found.join("|") === wanted.join("|"),
+    stream,
+    `the reasoning and text ${show(wanted)}`,
+    `the reasoning and text ${show(found)}`,
+  );
+}
+
 function bothOf(context: Context): readonly [plain: Answer, stream: Answer] {
   // The stream names the default effort. If that makes a difference, another clause is broken.
   const positiveControl = context.wasSent("the default effort") ? "the default effort" : "plain";
@@ -203,6 +220,6 @@ function mustBeStreams(context: Context): string {
 }
 
 export const strm: TestGroup = {
-  steps: [...steps, ...scriptedSteps, ...earlyEndSteps],
-  checks: [...checks, ...rules.map(ruleCheck), ...scriptedChecks, ...earlyEndChecks],
+  steps: [...steps, ...scriptedSteps, ...earlyEndSteps, ...arrivalSteps],
+  checks: [...checks, ...rules.map(ruleCheck), ...scriptedChecks, ...earlyEndChecks, arrivalCheck],
 };

@@ -6,9 +6,11 @@ import { cannot, must, show } from "../../judge/finding.ts";
 import { mustNameIgnored } from "../../judge/ignored-params.ts";
 import {
   valueAt,
+  choiceEvents,
   completionOf,
   contentOf,
   finishOf,
+  givenCompletion,
   isCompletion,
   isRecord,
   listAt,
@@ -29,7 +31,21 @@ function finishedCalls(context: Context, step: string): readonly unknown[] {
   return callsOf(answer).length > 0 ? callsOf(answer) : cannot(`"${step}" was answered without a call`);
 }
 
-const ajv = new Ajv2020({ strict: false });
+const streamedCalls = ["forced call, streamed", "a streamed call cut off by max tokens"];
+
+/** The arguments of each call of a stream, joined. None if the stream did not finish with `tool_calls`. */
+function finishedArguments(answer: Answer): readonly string[] {
+  if (finishOf(answer) !== "tool_calls") return [];
+  const pieces = choiceEvents(answer, 0).flatMap((choice) => [...listAt(choice, "/delta/tool_calls")]);
+  const joined = new Map<unknown, string>();
+  for (const piece of pieces) {
+    const index = valueAt(piece, "/index");
+    joined.set(index, (joined.get(index) ?? "") + argumentsOf(piece));
+  }
+  return [...joined.values()];
+}
+
+const ajv = new Ajv2020({ strict: false, logger: false });
 const isColours = ajv.compile(colours);
 
 const checks: readonly Check[] = [
@@ -99,9 +115,17 @@ const checks: readonly Check[] = [
   }),
   checkOf(
     "TOOL-13",
-    "Validates the arguments of forced and strict calls.",
-    ["required call", "named call", "a strict call"],
+    "Validates the arguments of forced and strict calls, streamed and not.",
+    ["required call", "named call", "a strict call", "forced call, streamed"],
     (context) => {
+      const inStream = context.answer("forced call, streamed");
+      for (const text of finishedArguments(inStream))
+        must(
+          isColours(parse(text)),
+          inStream,
+          "arguments that are valid against parameters",
+          `the arguments ${show(text)}`,
+        );
       for (const step of ["required call", "named call", "a strict call"])
         for (const call of finishedCalls(context, step))
           must(
@@ -129,26 +153,50 @@ const checks: readonly Check[] = [
     }
     return seen.size > 1 ? `${seen.size} different ids` : cannot("there were not two calls");
   }),
-  checkOf("TOOL-15", "Reads the arguments of every finished call as JSON.", toolSteps, (context) => {
-    const calls = toolSteps.flatMap((step) =>
-      finishOf(context.answer(step)) === "tool_calls"
-        ? callsOf(context.answer(step)).map((call) => ({ call, step }))
-        : [],
-    );
-    for (const { call, step } of calls)
-      must(
-        isRecord(parse(argumentsOf(call))),
-        context.answer(step),
-        "arguments that are a JSON object",
-        `the arguments ${show(argumentsOf(call))}`,
+  checkOf(
+    "TOOL-15",
+    "Reads the arguments of every finished call as JSON.",
+    [...toolSteps, ...streamedCalls],
+    (context) => {
+      const joined = streamedCalls.flatMap((step) =>
+        finishedArguments(context.answer(step)).map((text) => ({ step, text })),
       );
-    return calls.length > 0 ? `${calls.length} calls` : cannot("no choice finished with tool_calls");
-  }),
+      for (const { step, text } of joined)
+        must(
+          isRecord(parse(text)),
+          context.answer(step),
+          "arguments that are a JSON object",
+          `the arguments ${show(text)}`,
+        );
+      const calls = toolSteps.flatMap((step) =>
+        finishOf(context.answer(step)) === "tool_calls"
+          ? callsOf(context.answer(step)).map((call) => ({ call, step }))
+          : [],
+      );
+      for (const { call, step } of calls)
+        must(
+          isRecord(parse(argumentsOf(call))),
+          context.answer(step),
+          "arguments that are a JSON object",
+          `the arguments ${show(argumentsOf(call))}`,
+        );
+      const count = calls.length + joined.length;
+      return count > 0 ? `${count} calls` : cannot("no choice finished with tool_calls");
+    },
+  ),
   checkOf(
     "TOOL-16",
-    "Forces a call that is longer than max tokens allows.",
-    ["a call cut off by max tokens"],
+    "Forces a call that is longer than max tokens allows, streamed and not.",
+    ["a call cut off by max tokens", "a streamed call cut off by max tokens"],
     (context) => {
+      const inStream = context.answer("a streamed call cut off by max tokens");
+      givenCompletion(inStream);
+      must(
+        finishOf(inStream) === "length",
+        inStream,
+        'finish_reason "length"',
+        `finish_reason ${show(finishOf(inStream))}`,
+      );
       const answer = context.answer("a call cut off by max tokens");
       completionOf(answer);
       must(finishOf(answer) === "length", answer, 'finish_reason "length"', `finish_reason ${show(finishOf(answer))}`);

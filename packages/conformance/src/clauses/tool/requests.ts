@@ -1,10 +1,12 @@
 import type { Step } from "../../judge/check.ts";
+import { mustBeHeld } from "../../judge/held-schema.ts";
 import { valueAt, isRecord, listAt, textAt } from "../../judge/read.ts";
 import { chat, say } from "../../requests/chat-request.ts";
 import type { Members } from "../../requests/chat-request.ts";
 import { longText } from "../../requests/long-text.ts";
 import { refusals } from "../../requests/refusals.ts";
 import type { Case } from "../../requests/refusals.ts";
+import type { Answer } from "../../wire/answer.ts";
 
 /** Few allowed values, so that any model ends soon. */
 export const colours = {
@@ -27,6 +29,10 @@ const withTool = (title: string, more: Members, members: Members = {}): Case => 
   title,
   members: { tools: [tool("paint", more)], ...members },
 });
+
+/** The arguments of the first call of an answer. */
+const argumentsOf = (answer: Answer): string =>
+  textAt(answer.json, "/choices/0/message/tool_calls/0/function/arguments") ?? "";
 
 export const plans = refusals([
   {
@@ -79,7 +85,16 @@ export const plans = refusals([
   {
     clause: "TOOL-18",
     want: { ...wrong("invalid_schema", "tools[0].function.parameters"), says: /pattern/ },
-    cases: [withTool("a back-reference, strict", { parameters: repeating(), strict: true })],
+    cases: [
+      {
+        ...withTool(
+          "a back-reference, strict",
+          { parameters: { ...repeating(), required: ["a"] }, strict: true },
+          { tool_choice: "required", max_completion_tokens: 48 },
+        ),
+        orKept: (answer) => mustBeHeld(answer, argumentsOf(answer), { ...repeating(), required: ["a"] }),
+      },
+    ],
   },
   {
     clause: "TOOL-23",
@@ -101,6 +116,12 @@ function repeating(): Members {
   return { type: "object", properties: { a: { type: "string", pattern: "^([a-z]+)-\\1$" } } };
 }
 
+const cutCall = {
+  tools: [tool("paint", { parameters: talkative })],
+  tool_choice: named("paint"),
+  max_completion_tokens: 64,
+};
+
 export const forced = (name: string, members: Members): Step => ({
   name,
   needs: ["models"],
@@ -120,11 +141,8 @@ export const steps: readonly Step[] = [
     tool_choice: named("ping"),
   }),
   forced("a strict call", { tools: [tool("paint", { strict: true })], tool_choice: "required" }),
-  forced("a call cut off by max tokens", {
-    tools: [tool("paint", { parameters: talkative })],
-    tool_choice: named("paint"),
-    max_completion_tokens: 64,
-  }),
+  forced("a call cut off by max tokens", cutCall),
+  forced("a streamed call cut off by max tokens", { ...cutCall, stream: true }),
   {
     name: "a keyword in a free function",
     needs: ["models"],
