@@ -6,13 +6,11 @@ import type { Clause } from "../src/contract/contract.ts";
 import type { FrozenClause, RequirementSet } from "../src/contract/requirements.ts";
 import { checksOf } from "../src/run/plan.ts";
 import type { Kill } from "./kill.ts";
+import { readMatrix } from "./matrix.ts";
 
 const root = join(import.meta.dirname, "..");
 const sets = join(root, "requirements");
 const changelog = join(sets, "CHANGELOG.md");
-
-export const readKills = (): readonly Kill[] =>
-  JSON.parse(readFileSync(join(root, "mutants/kill-matrix.json"), "utf8")) as readonly Kill[]; // `kill-matrix.ts` wrote it
 
 export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
@@ -26,7 +24,7 @@ export const killsOf = ({ id }: Clause, kills: readonly Kill[]): readonly string
 
 /** The requirements of today as a set of this name. */
 export function setOf(set: string): RequirementSet {
-  const kills = readKills();
+  const { kills } = readMatrix();
   const frozen = clauses.map((clause): FrozenClause => ({
     id: clause.id,
     keyword: clause.keyword,

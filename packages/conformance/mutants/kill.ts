@@ -34,7 +34,13 @@ export const allMutants: readonly SeededMutant[] = clauses.flatMap((clause) =>
 );
 
 /** Steps that keep a processor busy for seconds, or measure pauses of less than a second. */
-const demanding = new Set(["a reader that takes nothing", "a paced stream", "a silence", "a slow start"]);
+const demanding = new Set([
+  "a reader that takes nothing",
+  "a paced stream",
+  "a silence",
+  "a slow start",
+  "short and long answers",
+]);
 
 /** Returns whether a mutant must be judged alone, because its clause uses such a step. */
 export const runsAlone = ({ clause }: SeededMutant): boolean =>

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { checksDigest, digestOf, killsOf, readKills } from "../mutants/freeze-requirements.ts";
+import { checksDigest, digestOf, killsOf } from "../mutants/freeze-requirements.ts";
+import { readMatrix } from "../mutants/matrix.ts";
 import { clauseOf } from "../src/contract/contract.ts";
 import { readSet, setNames } from "../src/contract/requirements.ts";
 import { selectClauses } from "../src/contract/select-clauses.ts";
@@ -34,7 +35,7 @@ describe.each(setNames())("the set %s never changes", (name) => {
   });
 
   test("in its verdicts: the seeded bugs of its time still break the same clauses", () => {
-    const kills = readKills();
+    const { kills } = readMatrix();
     const known = new Set(clauses.flatMap((clause) => clause.kills));
     const turned = clauses.filter(({ id, kills: frozen }) => {
       const clause = clauseOf.get(id);

@@ -64,9 +64,12 @@ export const operations: SeededBugs = {
     body: JSON.stringify(reply.body),
   })),
   "type-differs": misreported((error, { status }) => (status === 404 ? { ...error, type: "not_found_error" } : error)),
-  "status-differs": misjudge((found) => found.code === "invalid_value" && found.param === "temperature", {
-    status: 422,
-  }),
+  "status-differs": misjudge(
+    (found) => found.code === "invalid_value" && /^(?:temperature|top_p)$/.test(String(found.param)),
+    {
+      status: 422,
+    },
+  ),
   "code-invented": misreported((error) =>
     error["code"] === "invalid_type" ? { ...error, code: "wrong_type" } : error,
   ),

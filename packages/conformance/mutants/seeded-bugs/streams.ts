@@ -193,7 +193,7 @@ export const streams: SeededBugs = {
     ...flagged("events-collected"),
     events: async function* (events) {
       for await (const event of events) {
-        if (event.kind === "text") await wait(50);
+        if (event.kind === "text") await wait(120);
         yield event;
       }
     },

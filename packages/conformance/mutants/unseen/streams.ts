@@ -2,15 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isRecord, listAt, numberAt, textAt, valueAt } from "../../src/judge/read.ts";
 import type { Outgoing } from "../reference/answers.ts";
 import type { Mutant } from "../reference/mutant.ts";
-import {
-  chunked,
-  deltaOf,
-  isFinish,
-  isUsage,
-  lacking,
-  streamed,
-  withPieces,
-} from "../seeded-bugs/mutate.ts";
+import { chunked, deltaOf, isFinish, isUsage, lacking, streamed, withPieces } from "../seeded-bugs/mutate.ts";
 import { unseen, unseenWithFailure } from "./fault.ts";
 import type { UnseenFault } from "./fault.ts";
 

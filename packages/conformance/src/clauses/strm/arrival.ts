@@ -59,7 +59,7 @@ function spanOf(answer: Answer): number {
 
 export const arrivalCheck: Check = {
   clause: "STRM-44",
-  how: `Compares the time between the first and the last text of a stream of up to ${maxTokens} tokens with the time that the engine needs for so many.`,
+  how: `Compares the time between the first and the last text of a stream of up to ${maxTokens} tokens with the time that the engine needs to write it.`,
   uses: [wholes, streams],
   judge: (context) => {
     if (!context.wasSent(wholes)) doesNotApply("only an exhaustive run asks for answers that are long enough");
