@@ -50,7 +50,8 @@ export async function startScriptedServer(serve: Serve, otherBaseUrl = ""): Prom
   const sockets = new Set<Socket>();
   const begunMs = performance.now();
   const now = (): number => performance.now() - begunMs;
-  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  let reach = (): void => undefined;
+  const reached = new Promise<void>((resolve) => (reach = resolve));
   let connections = 0;
   const server = createServer({ noDelay: true }, (socket) => {
     connections += 1;
