@@ -35,6 +35,8 @@ const program = new Command("results")
   .option("--profile <names>", "openai, parley and, for gateways, sandwich", "openai,parley,sandwich")
   .option("--folder <path>", "install here, and keep it (default: a temporary folder that is removed)")
   .action(async (names: readonly string[], flags: Flags) => {
+    const odd = names.find((name) => name !== "all" && !products.some((product) => product.name === name));
+    if (odd !== undefined) program.error(`"${odd}" is not a product: name all, or some of the list in --help.`);
     const folder = flags.folder === undefined ? mkdtempSync(join(tmpdir(), "parley-results-")) : resolve(flags.folder);
     try {
       for (const product of products.filter(({ name }) => names.includes("all") || names.includes(name)))
@@ -92,7 +94,16 @@ async function judgeProfiles(
   await using server = await startProduct(product, { ...variables, UPSTREAM: behind?.origin ?? "" });
   await server.answers();
   for (const profile of profiles) {
-    const args = ["run", "--profile", profile, "--base-url", server.baseUrl, ...flagsOf(product, server.variables)];
+    const args = [
+      "run",
+      "--requirements",
+      set,
+      "--profile",
+      profile,
+      "--base-url",
+      server.baseUrl,
+      ...flagsOf(product, server.variables),
+    ];
     const report = (await judge(args, server.variables, "report.json")) as Report; // the suite wrote it
     const origin = originOf(product, { set, profile, args });
     writeLines(fileOf(origin), resultOf(origin, report));
@@ -157,7 +168,7 @@ function originOf(
     profile,
     date: new Date().toISOString().slice(0, 10),
     maxAgeDays,
-    checks: hashChecks(profile),
+    checks: hashChecks(profile, set),
     command: `parley-conformance ${words.map((word) => (/^[\w./:,-]+$/.test(word) ? word : `'${word}'`)).join(" ")}`,
     reproduce: `npx -y pnpm@12.21.0 results ${name} --set ${set} --profile ${profile}`,
   };

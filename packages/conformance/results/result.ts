@@ -20,7 +20,7 @@ export interface Result {
   /** Day of the run, as YYYY-MM-DD. */
   readonly date: string;
   readonly maxAgeDays: number;
-  /** Hash of the checks that judged. */
+  /** Hash of the checks that judged, see `hashChecks`. */
   readonly checks: string;
   /** The command of the suite, and the command that installs the product and runs it. */
   readonly command: string;
@@ -123,35 +123,31 @@ export function readResults(set: string): Result[] {
     .map((path) => JSON.parse(readFileSync(join(folder, path), "utf8")) as Result); // this program wrote it
 }
 
-/** The sources that decide a verdict, for both kinds of runs. */
-const sourcesOf = (profile: string): readonly string[] =>
-  profile === "sandwich"
-    ? ["sandwich", "wire"]
-    : ["clauses", "judge", "requests", "run", "wire", "contract", "scenarios.ts"];
-
-/** A hash of the checks: a result with another one was judged by other checks. */
-export function hashChecks(profile: string): string {
+/** A hash of the checks: those of the frozen set, or the sources of `sandwich`. A result with another one was judged by other checks. */
+export function hashChecks(profile: string, set: string): string {
   const hash = createHash("sha256");
-  for (const source of sourcesOf(profile)) {
-    const path = join(here, "../src", source);
-    const files = source.endsWith(".ts")
-      ? [path]
-      : readdirSync(path, { recursive: true, encoding: "utf8" })
-          .filter((file) => file.endsWith(".ts"))
+  const folder = join(here, "../src/sandwich");
+  const files =
+    profile === "sandwich"
+      ? readdirSync(folder)
           .toSorted()
-          .map((file) => join(path, file));
-    for (const file of files) hash.update(readFileSync(file));
-  }
+          .map((name) => join(folder, name))
+      : [join(here, "../requirements", `${set}.json`)];
+  for (const file of files) hash.update(readFileSync(file));
   return hash.digest("hex").slice(0, 16);
 }
 
 /** Says which results are older than their limit, or were judged by other checks. */
-export function staleNotes(results: readonly Result[], now: Date, checksOf: (profile: string) => string): string[] {
-  return results.flatMap(({ product, profile, date, maxAgeDays: limit, checks }) => {
+export function staleNotes(
+  results: readonly Result[],
+  now: Date,
+  checksOf: (profile: string, set: string) => string,
+): string[] {
+  return results.flatMap(({ product, set, profile, date, maxAgeDays: limit, checks }) => {
     const days = Math.floor((now.getTime() - Date.parse(date)) / 86_400_000);
     return [
       ...(days > limit ? [`${profile}/${product.name} is ${days} days old, its limit is ${limit}.`] : []),
-      ...(checks === checksOf(profile)
+      ...(checks === checksOf(profile, set)
         ? []
         : [`${profile}/${product.name} was judged by other checks than those of today.`]),
     ];

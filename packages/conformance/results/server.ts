@@ -13,7 +13,7 @@ export type Variables = Readonly<Record<string, string>>;
 export const key = "results-key-Qk83jvLw0ZtYn5Rb";
 
 /** A start may load weights and compile. */
-const maxStartMs = 240_000;
+const maxStartMs = 480_000;
 
 /** Puts variables into a text, as bash would. */
 export const fill = (text: string, variables: Readonly<Record<string, string | undefined>>): string =>

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -18,7 +19,7 @@ describe.each(sets)("the results of %s", (set) => {
   const results = readResults(set);
 
   test("are in the folders that they name, of products that can be installed, and short", () => {
-    expect(results.length).toBeGreaterThan(9);
+    expect(results.length).toBeGreaterThan(20);
     for (const result of results) {
       expect(existsSync(fileOf(result))).toBe(true);
       expect([...profileNames, "sandwich"]).toContain(result.profile);
@@ -54,6 +55,14 @@ test("a result beyond its age, and one of other checks, are named", () => {
   expect(staleNotes([result], new Date("2026-01-02"), () => "other")).toEqual([
     `${name} was judged by other checks than those of today.`,
   ]);
+});
+
+test("an unknown product is refused before anything is installed", () => {
+  const { status, stderr } = spawnSync(process.execPath, [`${folder}reproduce.ts`, "no-such-product"], {
+    encoding: "utf8",
+  });
+  expect(stderr).toContain('"no-such-product" is not a product');
+  expect(status).toBe(1);
 });
 
 test("the README lists every product with its version", () => {

@@ -36,7 +36,11 @@ export function judgeRequest({ sent, headers, received, upstreamModel, callerKey
           "request",
           `header ${name}`,
           `The caller's header ${name} did not reach the upstream as it was sent.`,
-          { isNote: true, sent: headers[name] ?? "", got: String(first.headers[name]) },
+          {
+            isNote: true,
+            sent: headers[name] ?? "",
+            ...(first.headers[name] !== undefined && { got: String(first.headers[name]) }),
+          },
         ),
       ),
   ];
