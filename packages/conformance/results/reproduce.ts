@@ -154,7 +154,10 @@ async function judge(args: readonly string[], env: Variables, file: string): Pro
     stdio: ["ignore", "ignore", "inherit"],
   });
   await new Promise((done) => child.once("exit", done));
-  return JSON.parse(readFileSync(join(folder, file), "utf8"));
+  // Folders of this machine are written by their variables.
+  const hidden = ["MODEL_FOLDER", "FOLDER", "ROOT"].filter((name) => (env[name] ?? "") !== "");
+  const text = readFileSync(join(folder, file), "utf8");
+  return JSON.parse(hidden.reduce((all, name) => all.replaceAll(env[name] ?? "", name), text));
 }
 
 function originOf(
