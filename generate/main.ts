@@ -10,6 +10,7 @@ import type { ContractLimits } from "./pages/bounds-page.ts";
 import { configurationPage } from "./pages/configuration-page.ts";
 import { generatorsPage } from "./pages/generators-page.ts";
 import { maskbenchPicture } from "./pages/maskbench-picture.ts";
+import { resultsPage } from "./pages/results-page.ts";
 import { yourAppPage } from "./pages/your-app-page.ts";
 import type { Document } from "@parley/contract/document";
 import { bundle } from "../openapi/checks/redocly.ts";
@@ -35,6 +36,7 @@ export async function generate(): Promise<GeneratedFiles> {
     ["docs/guides/bounds.md", boundsPage(contract["x-limits"])],
     ["docs/guides/configuration.md", configurationPage()],
     ["docs/guides/generators.md", generatorsPage()],
+    ["docs/guides/results.md", resultsPage()],
     ["docs/guides/your-app.md", yourAppPage()],
     ["docs/images/maskbench.svg", maskbenchPicture()],
   ]);

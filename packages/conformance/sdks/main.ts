@@ -12,7 +12,7 @@ import type { Sdk } from "./sdks.ts";
 
 const help = `Usage: pnpm sdks [--only NAME,…] [--check] [--jobs N] [--list]
 
-Installs SDKs, judges each in client mode, and writes results/ and MATRIX.md.
+Installs SDKs, judges each in client mode, and writes results/ and docs/guides/sdks-judged.md.
 
   --only NAME,…  only these; the results of the others stay
   --check        writes nothing; fails if a clause is broken that the committed result has as kept

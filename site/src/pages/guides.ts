@@ -16,7 +16,7 @@ export const guideGroups: Readonly<Record<string, readonly string[]>> = {
     "tokens-and-cost",
   ],
   "Tools for partners": ["generators", "mock-and-collections", "schemathesis"],
-  "Implement the contract": ["implementing", "conformance", "scripted-engine", "bounds"],
+  "Implement the contract": ["implementing", "conformance", "results", "sdks-judged", "scripted-engine", "bounds"],
   "Run the service": [
     "first-run",
     "operators-day",
@@ -54,6 +54,8 @@ const words: Readonly<Record<string, string>> = {
   "tokens-and-cost": "usage price money billing count tokenizer",
   "quick-start": "first request hello world install SDK curl",
   "coming-from-another-service": "OpenAI migrate compatible differences vLLM Ollama Anthropic",
+  results: "LiteLLM vLLM Portkey OpenRouter compatible gateway comparison matrix badge",
+  "sdks-judged": "openai LangChain AI SDK client comparison matrix",
   "your-app": "OpenAI base URL LangChain SDK settings",
 };
 
