@@ -20,7 +20,7 @@ export interface Case extends ChatOptions {
   /** Overrides what the clause expects of all its cases. */
   readonly want?: Partial<Refusal>;
   /** Judges a success that keeps the clause as well, such as a keyword that is enforced. Absent: only a refusal keeps it. */
-  readonly orKept?: (answer: Answer) => string;
+  readonly orKept?: (answer: Answer) => void;
   /** Sent by every run, because other clauses use it. */
   readonly isAlways?: boolean;
   /** An exchange with the same fault. If it was refused correctly, it covers this case, which is not sent. */
@@ -49,7 +49,13 @@ export function refusal(plan: RefusalPlan): { readonly steps: Step[]; readonly c
   const nameOf = ({ title }: Case): string => `${clause} ${title}`;
   const chosen = (context: Context): readonly Case[] => chosenOf(plan, context);
   const each = (context: Context, judge: (answer: Answer, one: Case) => string): string => {
-    const seen = chosen(context).map((one) => judge(context.answer(nameOf(one)), one));
+    const seen = chosen(context).flatMap((one) => {
+      const answer = context.answer(nameOf(one));
+      if (!one.orKept || !isCompletion(answer)) return judge(answer, one);
+      one.orKept(answer);
+      return [];
+    });
+    if (seen.length === 0) cannot("every case was accepted, and no answer shows a rule that is ignored");
     // Without a key nothing is accepted: the profile says that the run shows no more than refusals.
     if (context.profile.isKeyless !== true && !isAccepted(context.answer(positiveControl)))
       cannot(`nothing was accepted ("${positiveControl}"), so a refusal shows nothing`);
@@ -60,10 +66,7 @@ export function refusal(plan: RefusalPlan): { readonly steps: Step[]; readonly c
     how: `Sends ${cases.map(({ title }) => title).join(", ")}, and expects ${[want.status, want.code].filter(Boolean).join(" ")} each time, while "${positiveControl}" is accepted.`,
     uses: [...cases.map(nameOf), positiveControl],
     cases: (context) => ({ tried: chosen(context).length, of: cases.length }),
-    judge: (context) =>
-      each(context, (answer, one) =>
-        one.orKept && isCompletion(answer) ? one.orKept(answer) : mustRefuse(answer, { ...want, ...one.want }),
-      ),
+    judge: (context) => each(context, (answer, one) => mustRefuse(answer, { ...want, ...one.want })),
     common: (context) => each(context, (answer, one) => mustFailAs(answer, one.want?.status ?? want.status)),
   };
   return { steps: cases.map((one) => stepOf(plan, one, nameOf(one))), check };
