@@ -13,6 +13,7 @@ FOLDERS = (
     "docs/readers/python",
     "docs/examples",
     "packages/json-schema-grammar/bench",
+    "packages/conformance/mutants/sdk-proofs/python",
 )
 LONGEST_FILE, LONGEST_FUNCTION = 300, 50
 

@@ -101,8 +101,11 @@ function schemaFault(schema: unknown, path: string, isHeld: boolean): Violation 
 
 function isValidSchema(schema: unknown): boolean {
   try {
-    const { $id: _, ...rest } = isRecord(schema) ? schema : {};
-    ajv.compile(rest);
+    const { $id: _, $schema: dialect, ...rest } = isRecord(schema) ? schema : {};
+    // SDKs send the schemas of zod, which name an older dialect with the same keywords.
+    ajv.compile(
+      dialect === undefined || JSON.stringify(dialect).includes("draft-07") ? rest : { ...rest, $schema: dialect },
+    );
     return true;
   } catch {
     return false;

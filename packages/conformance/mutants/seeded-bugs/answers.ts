@@ -57,11 +57,13 @@ export const answers: SeededBugs = {
   "id-prefix-missing": completed((json) => ({ ...json, id: crypto.randomUUID() })),
   "object-differs": completed((json) => ({ ...json, object: "text_completion" })),
   "member-missing": completed((json) => lacking(json, "usage")),
+  "choices-missing": completed((json) => lacking(json, "choices")),
   "created-in-milliseconds": completed((json) => ({ ...json, created: Number(json["created"]) * 1000 })),
   "model-renamed": completed((json) => ({ ...json, model: `${String(json["model"])}-2026` })),
   "one-choice-only": completed((json) => ({ ...json, choices: listAt(json, "/choices").slice(0, 1) })),
   "index-constant": withChoices((choice) => ({ ...choice, index: 0 })),
   "refusal-missing": withMessages((message) => lacking(message, "refusal")),
+  "role-left-out": withMessages((message) => lacking(message, "role")),
   "content-null": withMessages((message) => ({ ...message, content: null })),
   "finish-abort": withChoices((choice) =>
     choice["finish_reason"] === "stop" ? { ...choice, finish_reason: "abort" } : choice,

@@ -1,8 +1,8 @@
-import { isRecord } from "../../src/judge/read.ts";
+import { isRecord, valueAt } from "../../src/judge/read.ts";
 import { errorReply } from "../reference/edge.ts";
 import { unknownUrl } from "../reference/models.ts";
 import type { Head, Mutant } from "../reference/mutant.ts";
-import { completed, flagged, misreported, misjudge, strict, withoutHeaders, withHeaders } from "./mutate.ts";
+import { completed, flagged, misreported, misjudge, replied, strict, withoutHeaders, withHeaders } from "./mutate.ts";
 import type { SeededBugs } from "./mutate.ts";
 
 const authorization = (head: Head): string => head.headers["authorization"] ?? "";
@@ -60,6 +60,9 @@ export const authAndModels: SeededBugs = {
     (head) => head.path === "/v1/models" && head.method === "GET" && head.headers["expect"] === undefined,
   ),
   "list-bare-array": { models: (all, isListing) => (isListing ? { data: all } : all) },
+  "list-as-array": replied(({ status, body }, head) =>
+    status === 200 && head.path === "/v1/models" ? { body: valueAt(body, "/data") } : {},
+  ),
   "record-member-missing": records(lacks("description")),
   "price-is-number": priced((pricing) => ({ ...pricing, image: 0 })),
   "record-extension-missing": records(lacks("input_modalities")),
@@ -70,6 +73,7 @@ export const authAndModels: SeededBugs = {
   "retrieve-differs": {
     models: (all, isListing) => (isListing ? all : all.map((record) => ({ ...record, description: "Another text." }))),
   },
+  "retrieve-unserved": { early: (head) => (head.path.startsWith("/v1/models/reference") ? gone : undefined) },
   "raw-slash-404": {
     early: (head) =>
       head.path === "/v1/models/reference/toy" && authorization(head).startsWith("Bearer key") ? gone : undefined,

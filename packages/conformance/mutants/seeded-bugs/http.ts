@@ -50,7 +50,7 @@ export const http: SeededBugs = {
   "options-answers-204": flagged("bare-204-options"),
   "unknown-path-html": {
     early: (head) =>
-      head.path.startsWith("/v1/conformance") &&
+      /^\/v1\/(?:conformance|embeddings)/.test(head.path) &&
       has(head, "authorization") &&
       !known(head) &&
       head.headers["authorization"]?.includes("pk-") === false
@@ -158,6 +158,7 @@ export const http: SeededBugs = {
     violation: (found, body) =>
       found && Object.hasOwn(body, "constructor") ? { ...found, status: 500, code: "internal_error" } : found,
   },
+  "mistake-500": misjudge((found) => found.code === "invalid_type", { status: 500, code: "internal_error" }),
   "request-id-missing": withHeaders((headers) => withoutHeaders(headers, (name) => name === "x-request-id")),
   "request-id-repeated": withHeaders((headers) => {
     const before = last;

@@ -54,6 +54,7 @@ export const operations: SeededBugs = {
     headers: { ...reply.headers, "content-type": "text/html" },
     body: "<h1>Error</h1>",
   })),
+  "message-absent": misreported((error) => lacking(error, "message")),
   "param-absent": misreported((error) => lacking(error, "param")),
   "code-absent": misreported((error) => lacking(error, "code")),
   "body-request-id-differs": onError(({ body }) =>
@@ -120,6 +121,7 @@ export const operations: SeededBugs = {
   "token-limit-ignored": unlimited("tokens"),
   "concurrency-limit-ignored": unlimited("concurrency"),
   "retry-after-missing": waits(429, (headers) => withoutHeaders(headers, (name) => name === "retry-after")),
+  "retry-headers-missing": waits(429, (headers) => withoutHeaders(headers, (name) => name.startsWith("retry-after"))),
   "retry-after-zero": waits(429, (headers) => ({ ...headers, "retry-after": "0" })),
   "waits-disagree": waits(429, (headers) => ({
     ...headers,

@@ -68,6 +68,7 @@ export const request: SeededBugs = {
   "ignored-in-silence": { ignored: () => [] },
   "nested-unknown-unnamed": { ignored: (names) => names.filter((name) => !name.includes("[")) },
   "store-unnamed": { ignored: (names) => names.filter((name) => !harmless.has(name)) },
+  "store-refused": strict((body) => "store" in body && body["store"] !== null, 400, "store"),
   "null-named": {
     ignored: (names, body) => [
       ...names,
@@ -255,6 +256,10 @@ export const request: SeededBugs = {
   "overflow-truncated": overlookCode("context_length_exceeded"),
   "overflow-wording": misjudge((found) => found.code === "context_length_exceeded", {
     message: "The messages are too long: maximum context length is 32768 tokens.",
+  }),
+  "overflow-unworded": misjudge((found) => found.code === "context_length_exceeded", {
+    code: "invalid_value",
+    message: "The messages are too long.",
   }),
   "overflow-count-rough": {
     violation: (found) =>

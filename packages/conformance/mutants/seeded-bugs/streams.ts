@@ -123,9 +123,11 @@ export const streams: SeededBugs = {
   "usage-null-missing": chunked((chunk) =>
     chunk["usage"] === null ? Object.fromEntries(Object.entries(chunk).filter(([name]) => name !== "usage")) : chunk,
   ),
+  "usage-without-choices": chunked((chunk) => (isUsage(chunk) ? lacking(chunk, "choices") : chunk)),
   "usage-null-unasked": chunked((chunk) => ({ usage: null, ...chunk })),
   "done-missing": streamed((data) => (isDone(data) ? [] : [data])),
   "done-twice": streamed((data) => (isDone(data) ? [data, data] : [data])),
+  "done-unbracketed": streamed((data) => (isDone(data) ? ["DONE"] : [data])),
   "event-after-done": {
     stream: async function* (events) {
       let last: Json | string = {};

@@ -198,6 +198,6 @@ export const toolsAndFormats: SeededBugs = {
   "bad-schema-in-stream": overlook((found, body) => found.code === "invalid_schema" && body["stream"] === true),
   "streamed-schema-unheld": unformed((body) => isSchema(body) && body["stream"] === true),
   "cut-json-says-stop": withChoices((choice, body) =>
-    isSchema(body) && isCutAt(body, 3) ? { ...choice, finish_reason: "stop" } : choice,
+    isSchema(body) && choice["finish_reason"] === "length" ? { ...choice, finish_reason: "stop" } : choice,
   ),
 };

@@ -19,6 +19,8 @@ export interface Part {
   readonly raw?: readonly string[];
   /** Judges the completion; returns what was seen. */
   readonly judge?: (answer: Answer, context: Context, part: Part) => string;
+  /** Other servers have to accept it, and owe nothing of what `judge` looks for. */
+  readonly isOwnJudge?: boolean;
   /** The clause only forbids a crash of the server: a refusal keeps it. */
   readonly mayBeRefused?: boolean;
 }
@@ -81,18 +83,19 @@ export const combinedChecks = (name: string, parts: readonly Part[]): Check[] =>
   parts.map((part) => checkOf(name, part));
 
 function checkOf(name: string, part: Part): Check {
-  const judge = (context: Context): string => {
+  const judgeWith = (judge: Part["judge"]) => (context: Context) => {
     const together = context.answer(name);
     const answer = isCompletion(together) ? together : context.answer(apartName(name, part));
     const isRefused = answer.status !== undefined && answer.status >= 400 && answer.status < 500;
     if (part.mayBeRefused === true && isRefused) return `${answer.name}: refused with ${answer.status}`;
     completionOf(answer);
-    return `${answer.name}: accepted${part.judge ? `; ${part.judge(answer, context, part)}` : ""}`;
+    return `${answer.name}: accepted${judge ? `; ${judge(answer, context, part)}` : ""}`;
   };
   return {
     clause: part.clause,
     how: part.how,
     uses: [name, apartName(name, part)],
-    judge,
+    judge: judgeWith(part.judge),
+    ...(part.isOwnJudge === true && { common: judgeWith(undefined) }),
   };
 }

@@ -85,6 +85,11 @@ const checks: readonly Check[] = [
         code: "invalid_value",
         param: "messages",
       }),
+    common: (context) => {
+      const answer = context.answer("a conversation that the template refuses");
+      must(answer.status === 400 || answer.status === 422, answer, "status 400", answer.summary);
+      return `status ${answer.status}`;
+    },
   },
   {
     clause: "MSG-07",

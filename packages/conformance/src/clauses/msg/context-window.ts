@@ -235,7 +235,9 @@ export const contextChecks: readonly Check[] = [
     clause: "MSG-24",
     how: "Reads the message of the error.",
     uses: ["too long a prompt"],
-    judge: mustUseTheWords,
+    judge: (context) =>
+      mustUseTheWords(context, `maximum context length is ${contextLength(context)} tokens`, "prompt is too long"),
+    common: (context) => mustUseTheWords(context, "maximum context length is "),
   },
   {
     clause: "MSG-25",
@@ -274,10 +276,10 @@ export const contextChecks: readonly Check[] = [
   },
 ];
 
-function mustUseTheWords(context: Context): string {
+function mustUseTheWords(context: Context, ...wanted: readonly string[]): string {
   const answer = context.answer("too long a prompt");
   const message = textAt(answer.json, "/error/message") ?? "";
-  for (const words of [`maximum context length is ${contextLength(context)} tokens`, "prompt is too long"])
+  for (const words of wanted)
     must(message.includes(words), answer, `a message with "${words}"`, `the message ${show(message)}`);
   return message;
 }

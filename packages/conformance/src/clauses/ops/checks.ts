@@ -21,6 +21,11 @@ const checks: readonly Check[] = [
       ["an engine that resets", "an early failure"]
         .map((step) => mustRefuse(context.answer(step), { status: 502, code: "upstream_error" }))
         .join("; "),
+    (context) => {
+      const answer = context.answer("an engine that resets");
+      must((answer.status ?? 0) >= 500, answer, "a status from 500", answer.summary);
+      return `status ${answer.status}`;
+    },
   ),
   checkOf("OPS-03", "Lets the engine say nothing until the deadline.", ["an engine that never speaks"], (context) =>
     mustRefuse(context.answer("an engine that never speaks"), { status: 504, code: "timeout" }),

@@ -73,6 +73,7 @@ export const boundsAndIgnoredMembers: readonly Part[] = [
     how: "Sends the five harmless members and expects them named.",
     members: { store: true, service_tier: "auto", safety_identifier: "s", prompt_cache_key: "p", verbosity: "low" },
     judge: (answer) => mustNameIgnored(answer, ...accepted),
+    isOwnJudge: true,
   },
   {
     clause: "REQ-11",
@@ -180,7 +181,7 @@ export const nulls: readonly Part[] = [
   {
     clause: "REQ-09",
     how: "Sends null for every member that is not required.",
-    members: optionalMembers,
+    members: (context) => bounds(context, optionalMembers),
     judge: mustBeOneChoice,
   },
   {

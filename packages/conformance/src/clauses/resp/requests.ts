@@ -2,7 +2,7 @@ import type { Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import { mustStopAtMaxTokens } from "../../judge/max-tokens.ts";
-import { completionOf, contentOf, givenCompletion, sentBody, textAt, tokensOf } from "../../judge/read.ts";
+import { completionOf, contentOf, givenCompletion, listAt, sentBody, textAt, tokensOf } from "../../judge/read.ts";
 import { chat, say } from "../../requests/chat-request.ts";
 import { clientId, originOf } from "../../requests/client-headers.ts";
 import { modelObject } from "../../requests/listed-model.ts";
@@ -69,6 +69,7 @@ export const steps: readonly Step[] = [
     coveredBy: (context) => {
       const [one, several] = [context.answer("plain"), context.answer("upper bounds")];
       mustStopAtMaxTokens(several);
+      must(listAt(several.json, "/choices").length > 1, several, "several choices", "one");
       // Its question comes in parts. If the service reads them as another text, the counts cannot be compared.
       must(tokensOf(several, "prompt_tokens") === tokensOf(one, "prompt_tokens"), several, "one prompt", "another");
       return several.name;

@@ -58,6 +58,10 @@ export const callRules: readonly Rule[] = [
           ? undefined
           : `a later piece of a call with more than arguments, or without them: ${show(odd)}`;
       }),
+    common: (stream) =>
+      eachCall(stream, ([first]) =>
+        typeof valueAt(first, "/id") === "string" ? undefined : `a piece before the call: ${show(first)}`,
+      ),
   },
 ];
 

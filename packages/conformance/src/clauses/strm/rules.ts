@@ -43,6 +43,13 @@ function endFault(stream: Transcript): string | undefined {
 
 const identities = ["id", "created", "model", "system_fingerprint"];
 
+const eventAfterFinish = (isOdd: (choice: unknown) => boolean) =>
+  firstFaultOf((events) => {
+    const end = events.findIndex(isFinish);
+    const odd = end < 0 ? undefined : events.slice(end + 1).find(isOdd);
+    return odd === undefined ? undefined : `an event of the choice after its finish_reason: ${show(odd)}`;
+  });
+
 export const rules: readonly Rule[] = [
   {
     clause: "STRM-03",
@@ -141,11 +148,8 @@ export const rules: readonly Rule[] = [
     clause: "STRM-10",
     how: "Looks for events of a choice after its finish_reason.",
     shows: (stream) => finishPositions(stream).length > 0,
-    faultOf: firstFaultOf((events) => {
-      const end = events.findIndex(isFinish);
-      const odd = end < 0 ? undefined : events.slice(end + 1).find((choice) => !isFinish(choice));
-      return odd === undefined ? undefined : `an event of the choice after its finish_reason: ${show(odd)}`;
-    }),
+    faultOf: eventAfterFinish((choice) => !isFinish(choice)),
+    common: eventAfterFinish((choice) => ["content", "tool_calls"].some((name) => Boolean(deltaOf(choice)[name]))),
   },
   {
     clause: "STRM-11",
@@ -197,17 +201,8 @@ export const rules: readonly Rule[] = [
     clause: "STRM-15",
     how: "Looks at the events before `[DONE]`.",
     shows: isWhole,
-    faultOf: (stream) => {
-      const [done] = positionsOf(stream, ({ isDone }) => isDone);
-      if (done === undefined) return undefined;
-      const before = stream.pieces.slice(0, done);
-      const finished = new Set(
-        before.flatMap(({ choices }) => choices.filter(isFinish).map((choice) => valueAt(choice, "/index"))),
-      );
-      const open = Array.from({ length: stream.n }, (_, index) => index).filter((index) => !finished.has(index));
-      if (open.length > 0) return `[DONE] before choice ${open.join(", ")} has a finish_reason`;
-      return stream.includesUsage && !before.some(isUsage) ? "[DONE] before the usage event" : undefined;
-    },
+    faultOf: (stream) => faultBeforeDone(stream, isUsage),
+    common: (stream) => faultBeforeDone(stream, ({ json }) => isRecord(valueAt(json, "/usage"))),
   },
   {
     clause: "STRM-16",
@@ -292,3 +287,14 @@ export const rules: readonly Rule[] = [
   },
   ...callRules,
 ];
+
+function faultBeforeDone(stream: Transcript, isCounts: (piece: ParsedEvent) => boolean): string | undefined {
+  const [done] = positionsOf(stream, ({ isDone }) => isDone);
+  if (done === undefined) return undefined;
+  const before = stream.pieces.slice(0, done);
+  const ends = before.flatMap(({ choices }) => choices.filter(isFinish));
+  const finished = new Set(ends.map((choice) => valueAt(choice, "/index")));
+  const open = Array.from({ length: stream.n }, (_, index) => index).filter((index) => !finished.has(index));
+  if (open.length > 0) return `[DONE] before choice ${open.join(", ")} has a finish_reason`;
+  return stream.includesUsage && !before.some(isCounts) ? "[DONE] before the usage event" : undefined;
+}

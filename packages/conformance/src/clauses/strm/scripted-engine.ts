@@ -132,21 +132,36 @@ export const scriptedChecks: readonly Check[] = [
       return `the head after ${Math.round(atMs)} ms`;
     },
   ),
-  checkOf("STRM-29", "Lets the engine be silent in the middle.", ["a silence"], (context) => {
-    const answer = context.answer("a silence");
-    const wanted = deadlineMs(context.profile, "keepAliveSeconds");
-    must(contentOf(answer) === "one two", answer, 'the text "one two"', answer.summary);
-    const times = answer.pieces.map(({ atMs }) => atMs);
-    const longest = Math.max(...times.map((time, index) => time - (times[index - 1] ?? time)));
-    must(
-      longest < wanted + Math.min(graceMs, wanted * 0.4),
-      answer,
-      `no silence above ${wanted} ms`,
-      `${Math.round(longest)} ms`,
-    );
-    must(answer.stream.comments.length > 0, answer, "comment lines while the engine is silent", "no comment line");
-    return `${answer.stream.comments.length} comments, at most ${Math.round(longest)} ms apart`;
-  }),
+  checkOf(
+    "STRM-29",
+    "Lets the engine be silent in the middle.",
+    ["a silence"],
+    (context) => {
+      const answer = context.answer("a silence");
+      const wanted = deadlineMs(context.profile, "keepAliveSeconds");
+      must(contentOf(answer) === "one two", answer, 'the text "one two"', answer.summary);
+      const times = answer.pieces.map(({ atMs }) => atMs);
+      const longest = Math.max(...times.map((time, index) => time - (times[index - 1] ?? time)));
+      must(
+        longest < wanted + Math.min(graceMs, wanted * 0.4),
+        answer,
+        `no silence above ${wanted} ms`,
+        `${Math.round(longest)} ms`,
+      );
+      must(answer.stream.comments.length > 0, answer, "comment lines while the engine is silent", "no comment line");
+      return `${answer.stream.comments.length} comments, at most ${Math.round(longest)} ms apart`;
+    },
+    // The deadline is the contract's own. SDKs need a stream that they can read.
+    (context) => {
+      const answer = context.answer("a silence");
+      must(contentOf(answer) === "one two", answer, 'the text "one two"', answer.summary);
+      const odd = new Transcript(answer).chunks.find(
+        (one) => one.choices.length === 0 && !isRecord(valueAt(one.json, "/usage")),
+      );
+      must(odd === undefined, answer, "no event without a choice", show(odd?.json));
+      return "every event has a choice";
+    },
+  ),
   checkOf(
     "STRM-31",
     "Lets the engine speak at a pace and compares the times of arrival.",

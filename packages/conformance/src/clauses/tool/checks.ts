@@ -126,16 +126,9 @@ const checks: readonly Check[] = [
           "arguments that are valid against parameters",
           `the arguments ${show(text)}`,
         );
-      for (const step of ["required call", "named call", "a strict call"])
-        for (const call of finishedCalls(context, step))
-          must(
-            isColours(parse(argumentsOf(call))),
-            context.answer(step),
-            "arguments that are valid against parameters",
-            `the arguments ${show(argumentsOf(call))}`,
-          );
-      return "valid each time";
+      return mustHoldArguments(context, "required call", "named call", "a strict call");
     },
+    (context) => mustHoldArguments(context, "a strict call"),
   ),
   checkOf("TOOL-14", "Collects the ids of all calls of the run.", toolSteps, (context) => {
     const ids = toolSteps.flatMap((step) =>
@@ -273,3 +266,15 @@ const checks: readonly Check[] = [
 ];
 
 export const tool: TestGroup = { steps: [...plans.steps, ...steps], checks: [...plans.checks, ...checks] };
+
+function mustHoldArguments(context: Context, ...steps: readonly string[]): string {
+  for (const step of steps)
+    for (const call of finishedCalls(context, step))
+      must(
+        isColours(parse(argumentsOf(call))),
+        context.answer(step),
+        "arguments that are valid against parameters",
+        `the arguments ${show(argumentsOf(call))}`,
+      );
+  return "valid each time";
+}
