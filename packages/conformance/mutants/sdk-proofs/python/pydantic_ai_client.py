@@ -41,7 +41,7 @@ def make(base_url: str, key: str, call: dict[str, Any]) -> dict[str, Any] | None
 
 
 def outcome_of(text: str, result: Any) -> dict[str, Any]:
-    usage = result.usage() if callable(result.usage) else result.usage
+    usage: Any = result.usage() if callable(result.usage) else result.usage
     response = result.all_messages()[-1]
     choice = {"text": text, "finish": response.finish_reason}
     thinking = response.thinking
