@@ -68,7 +68,7 @@ A cell has the clauses that are kept, broken and open. Open clauses could not be
 
 const afterProducts = `Some engines ran small demonstration models. The suite does not judge the quality of an answer, only its form.
 
-## What each service would have to change
+## Changes that each service would need
 
 The failures of the profile \`openai\`, one line for each broken clause.
 `;
@@ -87,8 +87,9 @@ function productTable(products: readonly Result[], whole: readonly Result[]): st
   ].join("\n");
 }
 
+/** With spaces that do not break. */
 const countsOf = ({ counts }: Result): string =>
-  ["kept", "broken", "open"].map((name) => counts[name] ?? 0).join(" / ");
+  ["kept", "broken", "open"].map((name) => counts[name] ?? 0).join("\u00A0/\u00A0");
 
 const sentences: ReadonlyMap<string, string> = new Map(clauses.map(({ id, sentence }) => [id, sentence]));
 

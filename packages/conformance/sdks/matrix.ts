@@ -19,8 +19,6 @@ export function writeReport(sdk: Sdk, { clauses, ...facts }: ClientReport): void
   writeFileSync(fileOf(sdk), `${head},\n "clauses": [\n${lines}\n ]}\n`);
 }
 
-const signs = { PASS: "✓", FAIL: "✗", WARN: "~", NOT_APPLICABLE: "–", UNTESTABLE: "?" } as const;
-
 interface Judged {
   readonly sdk: Sdk;
   readonly report: ClientReport;
@@ -38,39 +36,47 @@ export function toMatrix(): string {
 # SDKs, judged
 
 ${judged.length} SDKs in ${languages.size} languages were judged by the ${clientClauses.length} clauses for clients. \`pnpm sdks --only NAME\` repeats a
-column: it installs the pinned version and runs its adapter in \`packages/conformance/sdks\`. ✓ kept, ✗ a MUST is broken, ~ a SHOULD is
-broken, – not applicable.
+row: it installs the pinned version and runs its adapter in \`packages/conformance/sdks\`.
 
 No SDK has promised these clauses. They state what a client needs so that a compatible server may use its freedoms, and
-servers use many of these freedoms rarely. A ✗ says that a user can be harmed by it, not how often. An SDK built on another one
-inherits its signs. If a sign is wrong, so is an adapter or the judge: change it, and run the column again.
+servers use many of these freedoms rarely. A broken clause says that a user can be harmed by it, not how often. An SDK built on another one
+inherits its verdicts. If a verdict is wrong, so is an adapter or the judge: change it, and run the row again.
 
-| clause | ${judged.map(({ sdk }) => sdk.title).join(" | ")} |
-| --- |${judged.map(() => " :-: |").join("")}
-${clientClauses.map(({ id, keyword, sentence }) => rowOf(id, `${id} ${keyword} ${sentence}`, judged)).join("\n")}
-| kept / MUST broken / SHOULD broken | ${judged.map(({ report }) => countsOf(report)).join(" | ")} |
+| SDK | language | kept | MUST broken | SHOULD broken | not applicable |
+| --- | --- | --- | --- | --- | --- |
+${judged.map(rowOf).join("\n")}
 
 ## Changes that each SDK would need
 
 ${judged.map(changesOf).join("\n\n")}
+
+## Clauses for clients
+
+${clientClauses.map((clause) => lineOf(clause, judged)).join("\n")}
 `;
 }
 
-const clauseOf = ({ report }: Judged, id: string): ClientClauseReport | undefined =>
-  report.clauses.find((clause) => clause.id === id);
+type State = ClientClauseReport["state"];
+const idsIn = ({ report }: Judged, state: State): readonly string[] =>
+  report.clauses.filter((clause) => clause.state === state).map(({ id }) => id);
 
-const rowOf = (id: string, title: string, judged: readonly Judged[]): string => {
-  const cells = judged.map((one) => signs[clauseOf(one, id)?.state ?? "UNTESTABLE"]);
-  return `| ${title.replaceAll("|", "\\|")} | ${cells.join(" | ")} |`;
-};
+function rowOf(judged: Judged): string {
+  const { sdk } = judged;
+  const ids = (["FAIL", "WARN", "NOT_APPLICABLE"] as const).map((state) => idsIn(judged, state).join(", ") || "none");
+  return `| [${sdk.title}](#sdk-${sdk.name}) | ${sdk.language} | ${idsIn(judged, "PASS").length} | ${ids.join(" | ")} |`;
+}
 
-const countsOf = ({ counts }: ClientReport): string =>
-  `${counts["PASS"] ?? 0} / ${counts["FAIL"] ?? 0} / ${counts["WARN"] ?? 0}`;
+/** A clause with its sentence, and the SDKs that break it. */
+function lineOf({ id, keyword, sentence }: (typeof clientClauses)[number], judged: readonly Judged[]): string {
+  const broken = judged.filter((one) => [...idsIn(one, "FAIL"), ...idsIn(one, "WARN")].includes(id));
+  const names = broken.map(({ sdk }) => sdk.title).join(", ");
+  return `- **${id}** (${keyword}): ${sentence} ${broken.length === 0 ? "Every SDK keeps it." : `Broken by ${names}.`}`;
+}
 
 function changesOf(judged: Judged): string {
   const { sdk, report } = judged;
   const broken = report.clauses.filter(({ state }) => state === "FAIL" || state === "WARN");
-  const head = `### ${sdk.title} ${sdk.version} (${sdk.language})${sdk.remark === undefined ? "" : `\n\nThe adapter: ${sdk.remark}.`}`;
+  const head = `<a id="sdk-${sdk.name}"></a>\n\n### ${sdk.title} ${sdk.version} (${sdk.language})${sdk.remark === undefined ? "" : `\n\nThe adapter: ${sdk.remark}.`}`;
   return [head, broken.length === 0 ? "Nothing." : broken.map(changeOf).join("\n")].join("\n\n");
 }
 
