@@ -171,6 +171,13 @@ describe("run", () => {
     expect(text).toContain("For mainstream SDKs: inconclusive");
   });
 
+  test("says why nothing answers the tier keyless", async () => {
+    // Port 9 is not used on loopback.
+    const { code, text } = await cli(["run", "--base-url", "http://127.0.0.1:9/v1", "--tier", "keyless"]);
+    expect(code).toBe(2);
+    expect(text).toContain("Nothing listens on 127.0.0.1:9 (connection refused): start the service");
+  });
+
   test("fails a server in the tier keyless that lets strangers in", async () => {
     await using open = await startSubject({ acceptsKey: () => true });
     const { code, text } = await cli([

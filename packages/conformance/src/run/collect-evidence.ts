@@ -2,8 +2,10 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Check } from "../judge/check.ts";
 import { parse } from "../judge/read.ts";
+import { connectionObstacle } from "../preflight/connection-obstacle.ts";
 import type { ConformanceProfile, RunProfile } from "../profile.ts";
 import { unknownKey } from "../requests/keys.ts";
+import { Answer } from "../wire/answer.ts";
 import type { Secrets } from "../wire/http-request.ts";
 import type { Target } from "../wire/connection.ts";
 import type { Exchange } from "../wire/exchange.ts";
@@ -75,8 +77,11 @@ export async function collectEvidence({
       maxCostUsd,
       ...(onExchange && { onExchange }),
     });
-    if (evidence.exchanges.length > 0 && evidence.exchanges.every(({ end }) => end === "unreachable"))
-      throw new UnreachableError(`${profile.origin} is unreachable`);
+    const [first] = evidence.exchanges;
+    if (first && evidence.exchanges.every(({ end }) => end === "unreachable"))
+      throw new UnreachableError(
+        (await connectionObstacle(new Answer(first), target.origin)) ?? `${profile.origin} is unreachable.`,
+      );
     return evidence;
   } finally {
     clearTimeout(timer);
