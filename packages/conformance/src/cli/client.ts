@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
@@ -7,6 +7,7 @@ import { clientClauses } from "../client-mode/clauses/index.ts";
 import { judgeClient } from "../client-mode/judge-client.ts";
 import type { CaseResult } from "../client-mode/perform-case.ts";
 import { buildClientReport, toClientTerminal } from "../client-mode/report.ts";
+import { prepareFolder } from "../report/write-reports.ts";
 import { readWhole } from "./profile-flags.ts";
 
 interface ClientFlags {
@@ -67,6 +68,7 @@ function list(isJson: boolean): number {
 async function judge(flags: ClientFlags): Promise<number> {
   const { adapter, only, skip } = flags;
   if (adapter === undefined) throw new Error("--adapter is missing.");
+  if (flags.report !== undefined) await prepareFolder(flags.report);
   const begunMs = performance.now();
   const judgedAt = new Date().toISOString();
   let done = 0;
@@ -93,7 +95,6 @@ async function judge(flags: ClientFlags): Promise<number> {
   const json = `${JSON.stringify(report, undefined, 1)}\n`;
   process.stdout.write(flags.json === true ? json : toClientTerminal(results, report));
   if (flags.report !== undefined) {
-    mkdirSync(flags.report, { recursive: true });
     writeFileSync(join(flags.report, "client.json"), json);
   }
   return report.exitCode;

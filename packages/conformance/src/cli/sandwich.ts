@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { withoutSecrets } from "../report/write-reports.ts";
+import { prepareFolder, withoutSecrets } from "../report/write-reports.ts";
 import { buildSandwichReport, sandwichToTerminal } from "../sandwich/report.ts";
 import { isolationCase, runSandwich, sandwichCases, sandwichNames } from "../sandwich/sandwich.ts";
 import { startUpstream } from "../sandwich/upstream.ts";
@@ -72,6 +72,7 @@ function list(): number {
 
 async function run(flags: SandwichFlags): Promise<number> {
   if (flags.baseUrl === undefined) throw new Error("--base-url is missing.");
+  if (flags.report !== undefined) await prepareFolder(flags.report);
   const { profile, secrets } = readProfile({ ...flags, level: [], seed: 0 });
   const names = (flags.only ?? sandwichNames).filter((name) => !flags.skip.includes(name));
   await using upstream = await startUpstream({
@@ -102,7 +103,6 @@ async function run(flags: SandwichFlags): Promise<number> {
   });
   process.stdout.write(withoutSecrets(sandwichToTerminal(report, flags.strict === true), secrets));
   if (flags.report !== undefined) {
-    await mkdir(flags.report, { recursive: true });
     const files = { "sandwich.json": report, "sandwich-recording.json": ran };
     for (const [name, content] of Object.entries(files))
       await writeFile(join(flags.report, name), withoutSecrets(`${JSON.stringify(content, undefined, 1)}\n`, secrets));

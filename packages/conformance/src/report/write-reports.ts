@@ -1,5 +1,6 @@
-import { access, constants, mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { access, constants, mkdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import type { Evidence } from "../run/perform-steps.ts";
 import type { RunProfile } from "../profile.ts";
 import type { Secrets } from "../wire/http-request.ts";
@@ -21,7 +22,7 @@ export interface Recording {
 /** Creates the folder of the reports before a run. @throws if nothing can be written there */
 export async function prepareFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(resolve(folder));
     await access(folder, constants.W_OK);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
@@ -30,6 +31,20 @@ export async function prepareFolder(folder: string): Promise<void> {
       cause: error,
     });
   }
+}
+
+/**
+ * Makes a folder and its parents. Node's own recursive mode never ends where the system refuses a folder as if its parent were
+ * missing, as below `/proc`.
+ */
+async function makeFolder(path: string): Promise<void> {
+  const isThere = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isThere) return;
+  if (!existsSync(dirname(path))) await makeFolder(dirname(path));
+  await mkdir(path);
 }
 
 /** Writes every kind of report into a folder, none with a credential in it. */

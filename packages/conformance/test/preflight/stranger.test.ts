@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Report } from "../../src/report/report.ts";
@@ -50,12 +50,18 @@ describe("one sentence on standard error, nothing else, and exit 2 for", () => {
       "taken",
       /--report .+ a file has that name\. Name another folder\.$/,
     ],
+    [
+      "a report folder that the system refuses",
+      "--report",
+      "/proc/reports",
+      /--report .+ cannot be written \(ENOENT\)/,
+    ],
     ["a certificate that is not there", "--ca", "none.pem", /--ca .+ cannot be read/],
     ["a certificate that is not PEM", "--ca", "taken", /--ca .+ has no certificate in PEM/],
   ])("%s, before the first request", async (_title, flag, name, sentence) => {
     await using stub = await startHttp(soundReply(["m"]));
     writeFileSync(join(folder, "taken"), "x");
-    const run = start(`http://127.0.0.1:${stub.port}/v1`, "right-key-4711", flag, join(folder, name));
+    const run = start(`http://127.0.0.1:${stub.port}/v1`, "right-key-4711", flag, resolve(folder, name));
     expect(await run.ended).toBe(2);
     expect(run.said.err.trim()).toMatch(sentence);
     expect(stub.requests).toEqual([]);
