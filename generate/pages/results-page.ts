@@ -16,6 +16,8 @@ interface Result {
   };
   readonly profile: string;
   readonly date: string;
+  /** A hash of the set that judged it. */
+  readonly checks: string;
   readonly counts: Readonly<Record<string, number>>;
   readonly failures: readonly { readonly id?: string; readonly expected?: string; readonly actual?: string }[];
 }
@@ -63,7 +65,8 @@ These are facts about products with purposes of their own. The profile \`openai\
 
 ## Services
 
-A cell has the clauses that are kept, broken and open. Open clauses could not be judged. One fault can break several clauses.
+A cell has the clauses that are kept, broken and open. Open clauses could not be judged. One fault can break several clauses. A result "by
+fewer clauses" is older than the set, and will be repeated.
 `;
 
 const afterProducts = `Some engines ran small demonstration models. The suite does not judge the quality of an answer, only its form.
@@ -74,11 +77,13 @@ The failures of the profile \`openai\`, one line for each broken clause.
 `;
 
 function productTable(products: readonly Result[], whole: readonly Result[]): string {
+  const latest = products.find(({ product }) => product.name === "parley")?.checks;
+  const dateOf = ({ date, checks }: Result): string => (checks === latest ? date : `${date}, by fewer clauses`);
   const rows = products.map((result) => {
     const { name, title, version, behind } = result.product;
     const other = whole.find(({ product }) => product.name === name);
     const link = result.failures.length > 0 ? `[${title}](#${name})` : title;
-    return `| ${link} | ${version} | ${behind} | ${countsOf(result)} | ${other ? countsOf(other) : "–"} | ${result.date} |`;
+    return `| ${link} | ${version} | ${behind} | ${countsOf(result)} | ${other ? countsOf(other) : "–"} | ${dateOf(result)} |`;
   });
   return [
     "| product | version | behind it | `openai` | `parley` | judged |",
