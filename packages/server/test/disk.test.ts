@@ -11,7 +11,7 @@ import { DataFolder } from "./state/data-folder.ts";
 const guide = readFileSync(join(import.meta.dirname, "../../../docs/guides/usage.md"), "utf8");
 
 test("the guide says how much disk a year of ten requests per second takes", async () => {
-  const [, bytes, gigabytes] = /(\d+) bytes for each request.* (\d+) GB a year/s.exec(guide) ?? [];
+  const [, bytes, gigabytes] = /(\d+) bytes\s+for\s+each\s+request.* (\d+)\s+GB\s+a\s+year/s.exec(guide) ?? [];
   const measured = await bytesPerRequest(10_000);
   expect(Math.abs(measured - Number(bytes)) / measured).toBeLessThan(0.1);
   const yearly = (Number(bytes) * 10 * 365 * 86_400) / 1e9;
