@@ -99,10 +99,12 @@ const countsOf = ({ counts }: Result): string =>
 const sentences: ReadonlyMap<string, string> = new Map(clauses.map(({ id, sentence }) => [id, sentence]));
 
 function changesOf({ product, failures }: Result): string {
-  const lines = failures.map(
-    ({ id = "", expected = "", actual = "" }) =>
-      `- ${id}: ${sentences.get(id) ?? ""} Expected ${code(expected)}, got ${code(actual)}.`,
-  );
+  const lines = failures.map(({ id = "", expected = "", actual = "" }) => {
+    const sentence = sentences.get(id) ?? "";
+    // Some checks expect just what the sentence says.
+    const wanted = expected === sentence ? "" : `Expected ${code(expected)}, got `;
+    return `- ${id}: ${sentence} ${wanted === "" ? "Got " : wanted}${code(actual)}.`;
+  });
   const note = product.note === undefined ? "" : `${product.note}\n\n`;
   return `<a id="${product.name}"></a>\n\n### ${product.title} ${product.version}\n\n${note}${lines.join("\n")}\n`;
 }

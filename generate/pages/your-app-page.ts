@@ -51,7 +51,7 @@ const installers: Readonly<Record<App["kind"], string>> = {
   go: "go mod init app && go get",
 };
 
-/** A shell takes brackets for a pattern. */
+/** Quotes the name of a package with brackets, because a shell would read them as a pattern. */
 const quoted = (name: string): string => (name.includes("[") ? `"${name}"` : name);
 
 const languages: Readonly<Record<string, string>> = { py: "python", mjs: "js", go: "go", json: "json", sh: "sh" };

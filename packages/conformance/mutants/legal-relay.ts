@@ -3,12 +3,12 @@ import type { AddressInfo, Socket } from "node:net";
 import { isRecord } from "../src/judge/read.ts";
 import { Framer } from "../src/wire/framer.ts";
 
-/** A legal way to write an answer of HTTP. Absent members change nothing. */
+/** A legal form of an HTTP response. Absent members change nothing. */
 export interface Spelling {
   readonly headerName?: (name: string) => string;
   readonly headerValue?: (name: string, value: string) => string;
   readonly reason?: string;
-  /** Interim answers in front of the final one. */
+  /** Informational responses (1xx) that are sent before the final one. */
   readonly interim?: string;
   /** Writes the body in chunks, each of at most this number of bytes, with extensions and a trailer. */
   readonly chunkBytes?: number;

@@ -36,7 +36,7 @@ export const prerequisites = {
   jq: "jq 1.6 or newer",
   python3: "Python 3.11 or newer",
   go: "Go 1.26 or newer",
-  java: "a JDK, 17 or newer",
+  java: "JDK 17 or newer",
   mvn: "Maven 3.8 or newer",
   cargo: "Rust 1.88 or newer with cargo",
   ruby: "Ruby 3.1 or newer with the gem typhoeus",

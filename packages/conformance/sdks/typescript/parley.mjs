@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { repeat, serve, sleep } from "./adapter.mjs";
+import { collectChunks, repeat, seenOf, serve } from "./adapter.mjs";
 
 // The path of another build of the client may be given, for example of its sources.
 const [, , path] = process.argv;
@@ -15,41 +15,6 @@ const describe = (error) => ({
   retryable: error.retry?.isAutomatic,
 });
 
-const toCall = ({ id, function: { name, arguments: json } }) => ({ id, name, arguments: json });
-
-async function create(parley, request) {
-  const { choices, usage, ...rest } = await parley.create(request);
-  const { message, finish_reason } = choices?.[0] ?? {};
-  return {
-    text: message?.content,
-    finishReason: finish_reason,
-    toolCalls: message?.tool_calls?.map(toCall),
-    usage: { promptTokens: usage?.prompt_tokens, completionTokens: usage?.completion_tokens },
-    unknownMembers: { x_text: rest.x_text, x_number: rest.x_number },
-  };
-}
-
-/** Collects what the caller of a stream sees: its chunks, one after the other. */
-async function stream(parley, request, task, answer) {
-  const chunks = parley.stream(request);
-  const texts = [];
-  const calls = [];
-  for await (const { choices, usage } of chunks) {
-    if (usage) answer.usage = { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens };
-    for (const { index, delta, finish_reason } of choices) {
-      texts[index] = (texts[index] ?? "") + (delta.content ?? "");
-      for (const call of delta.tool_calls ?? []) {
-        calls[call.index] ??= { id: call.id, name: call.function.name, arguments: "" };
-        calls[call.index].arguments += call.function.arguments;
-      }
-      if (index === 0 && finish_reason) answer.finishReason = finish_reason;
-    }
-    Object.assign(answer, { text: texts[0], texts, toolCalls: calls });
-    if (task.pauseAfterFirstChunkMs) await sleep(task.pauseAfterFirstChunkMs);
-    if (task.abortAfterFirstChunk) return (answer.aborted = true);
-  }
-}
-
 await serve(async (task) => {
   const { baseUrl, apiKey, maxRetries, timeoutMs, call, model, messages, tools, n } = task;
   const parley = createParley({ baseURL: baseUrl, apiKey, maxRetries, timeoutMs, idleTimeoutMs: timeoutMs });
@@ -58,8 +23,8 @@ await serve(async (task) => {
   return repeat(task, async () => {
     const answer = {};
     try {
-      if (call === "create") return await create(parley, request);
-      await stream(parley, request, task, answer);
+      if (call === "create") return seenOf(await parley.create(request));
+      await collectChunks(parley.stream(request), task, answer);
     } catch (error) {
       answer.error = describe(error);
     }

@@ -1,7 +1,7 @@
 import { PreflightError } from "./preflight-error.ts";
 
 /**
- * Reads `--base-url`: the part of the address before `/chat/completions`.
+ * Reads `--base-url`, the address of the service without `/chat/completions`.
  *
  * @throws PreflightError with the correction, if nothing can be sent to it as it is written
  */

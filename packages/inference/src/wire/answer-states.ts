@@ -18,7 +18,7 @@ type State = "eager" | "patient" | "gathering" | "queued" | "due" | "ended" | "l
  * The events of an incoming answer:
  * - `bytes`, `full`: bytes arrive. `full`: with them, as many wait as the memory for one answer may hold.
  * - `tick`: the time for gathering bytes is over.
- * - `turn`: it is this answer's turn to be read. The reader may have taken the bytes already.
+ * - `turn`: a round of the event loop has time to read this answer. The reader may have taken the bytes already.
  * - `ask`: the reader asks for bytes.
  * - `take`, `takeWhole`: the bytes of a stream, or of another answer, go to the reader that was woken.
  * - `end`: the answer ends or fails.

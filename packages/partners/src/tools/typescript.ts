@@ -65,7 +65,8 @@ export const typescript: readonly Tool[] = [
     generate: [npm, "npx kubb generate"],
     compile: [tsc],
     run: "npx tsx main.ts",
-    remarks: "With a function of its own that sends requests; the tool's own takes an error for an answer.",
+    remarks:
+      "The program brings its own function to send requests, because that of the tool returns an error as if it were an answer.",
   },
   {
     name: "openapi-zod-client",
@@ -110,7 +111,7 @@ export const typescript: readonly Tool[] = [
     compile: [tsc],
     run: "npx tsx main.ts",
     remarks:
-      "Needs `withoutRuntimeChecks=true`, and the names as they are: the checks that it generates do not compile under `strict`.",
+      "Set `withoutRuntimeChecks=true`, because the checks that it generates do not compile under `strict`. Keep the names of the document.",
     limits: [
       {
         commands: [

@@ -127,7 +127,8 @@ export const endingClauses: readonly ClientClause[] = [
   {
     id: "CLNT-26",
     keyword: "MUST",
-    sentence: "An answer with status 200 that is not an answer is an error: a web page, an event that is not JSON.",
+    sentence:
+      "A body with status 200 that is not a completion is reported as an error, such as a web page or an event that is not JSON.",
     why: "A login page or a note of a proxy becomes an empty answer, and the program goes on with nothing.",
     comply: "Check the `Content-Type`, and report JSON that cannot be read.",
     cases: [

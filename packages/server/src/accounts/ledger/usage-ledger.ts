@@ -40,9 +40,9 @@ export interface Hold {
 
 /** The reason why nothing was held. Both amounts are US dollars, as decimal strings. */
 export interface BudgetShortage {
-  /** The tighter budget minus the cost of closed entries and the money that open ones hold; may be negative. */
+  /** The rest of the tighter budget: the budget minus the cost of ended requests and `heldUsd`. It may be negative. */
   readonly restUsd: string;
-  /** The money that the open entries of the key hold. */
+  /** The maximum cost of all requests of the key that have not ended. */
   readonly heldUsd: string;
 }
 
