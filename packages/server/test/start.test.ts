@@ -120,6 +120,10 @@ describe("an obstacle to a start is reported in one sentence that says what to d
       folder.quick({ PARLEY_DATA_DIR: join(file, "data") }),
       /data folder .* cannot be used .*PARLEY_DATA_DIR/,
     );
+    await assertFails(
+      folder.quick({ PARLEY_DATA_DIR: "/proc/parley/data" }),
+      /data folder \/proc\/parley\/data cannot be used .*PARLEY_DATA_DIR/,
+    );
   });
 
   test("a database that is none, and one of a newer version", async () => {

@@ -4,7 +4,7 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { databaseFile } from "./database-file.ts";
 import { assertDataFolder, openDatabase } from "./database.ts";
 import { knownVersion } from "./migrate.ts";
-import { createPrivateFile } from "./private-file.ts";
+import { createPrivateFile, makePrivateFolder } from "./private-file.ts";
 import { ServerLock } from "./server-lock.ts";
 import { StateError } from "./state-error.ts";
 
@@ -45,7 +45,7 @@ export interface Restored {
  * @throws {StateError} when a server runs, or the file is not an undamaged backup of this Parley or an older one
  */
 export async function restore(dataDir: string, file: string, nowMs: number): Promise<Restored> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makePrivateFolder(dataDir);
   using _lock = ServerLock.acquire(dataDir);
   using source = openBackup(file);
   const counts = { keys: count(source, "keys"), entries: count(source, "requests") };

@@ -1,14 +1,15 @@
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { databaseFile } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
+import { makePrivateFolder } from "./private-file.ts";
 import { StateError } from "./state-error.ts";
 
 /** Opens the database of keys and ledger, and creates it on first use. @throws {StateError} */
 export function openDatabase(dataDir: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makePrivateFolder(dataDir);
     const file = databaseFile(dataDir);
     database = new DatabaseSync(file, { timeout: 5000 });
     chmodSync(file, 0o600);

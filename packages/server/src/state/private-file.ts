@@ -1,5 +1,5 @@
-import { openSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 
 /**
  * Creates a file that only its owner may read.
@@ -22,4 +22,20 @@ function adviseOnFile(file: string, code: unknown): string {
   if (code === "EACCES" || code === "EROFS")
     return `${dirname(file)} cannot be written. Name a file in another folder.`;
   return `${file} cannot be written (${String(code)}). Name another file.`;
+}
+
+/**
+ * Makes a folder that only its owner can read, and its parents. Node's own recursive mode never ends where the system refuses a
+ * folder as if its parent were missing, as below `/proc`.
+ */
+export function makePrivateFolder(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(resolve(path));
+  if (!existsSync(parent)) makePrivateFolder(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(path)) throw error;
+  }
 }
