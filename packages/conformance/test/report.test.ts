@@ -127,7 +127,7 @@ describe.skipIf(executablePath === undefined)("the page (it would run with Debia
     await page.fill("input[type=search]", "HTTP-04");
     await page.click("#HTTP-04 > summary");
     await page.click("#HTTP-04 button.copy");
-    expect(await page.textContent("#HTTP-04 button.copy")).toMatch(/Copied|Selected/);
+    await expect.poll(() => page.textContent("#HTTP-04 button.copy")).toMatch(/Copied|Selected/);
     await page.click("#HTTP-04 a");
     expect(await page.evaluate("document.querySelector('details.exchange[open] pre').checkVisibility()")).toBe(true);
     await page.context().close();

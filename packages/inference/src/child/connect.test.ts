@@ -65,6 +65,18 @@ describe("the driver's end of the socket", () => {
     expect(batches).toEqual([[role, role]]);
   });
 
+  test("a caller who leaves with the last byte gets its reason, and no error is left over", async () => {
+    answer = (response) => response.end(line(role) + line(counted));
+    for (let turn = 0; turn < 200; turn += 1) {
+      const hangUp = new AbortController();
+      const reading = (async () => {
+        for await (const _batch of connection.generate(probeRequest, takeText, hangUp.signal))
+          hangUp.abort(new Error("the caller is gone"));
+      })();
+      await expect(reading).rejects.toThrow("the caller is gone");
+    }
+  });
+
   test.each<[string, (response: ServerResponse) => void, string]>([
     ["a refusal", (response: ServerResponse) => response.writeHead(400).end('{"message": "no"}'), "rejected"],
     ["a failure", (response: ServerResponse) => response.writeHead(500).end('{"message": "no memory"}'), "crashed"],

@@ -57,6 +57,7 @@ export class ChildConnection {
       // Every chunk of a response without an encoding is bytes.
       for await (const bytes of response as AsyncIterable<Uint8Array>) yield* parseEvents(lines.push(bytes));
       yield* parseEvents(lines.end());
+      signal.throwIfAborted();
     } catch (error) {
       throw signal.aborted ? signal.reason : asEngineError(error);
     }
@@ -86,8 +87,14 @@ export class ChildConnection {
   #ask(path: string, signal: AbortSignal, body?: Buffer): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const method = body ? "POST" : "GET";
-    const request = httpRequest({ socketPath: this.#socketPath, method, path, agent: this.#agent, signal }, resolve);
+    const request = httpRequest({ socketPath: this.#socketPath, method, path, agent: this.#agent }, resolve);
     request.on("error", reject);
+    // Node's own \`signal\` option also ends an answer whose last byte has been read. Nothing listens to it any more, and its
+    // error would end this process.
+    const hangUp = (): void => void request.destroy();
+    if (signal.aborted) hangUp();
+    signal.addEventListener("abort", hangUp);
+    request.on("close", () => signal.removeEventListener("abort", hangUp));
     request.end(body);
     return promise.then(
       (response) => whenAccepted(response, signal),
