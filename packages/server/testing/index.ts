@@ -23,6 +23,8 @@ export { toRefusal } from "./refusal.ts";
 export type { Refusal } from "./refusal.ts";
 export { chatInit, miniId, modelId, play, say, testKey, withKey } from "./requests.ts";
 export type { TestInit } from "./requests.ts";
+export { startValkey, valkeyProgram } from "./start-valkey.ts";
+export type { TestValkey } from "./start-valkey.ts";
 export { startTestServer } from "./test-server.ts";
 export type { TestOptions, TestServer } from "./test-server.ts";
 export { until } from "./until.ts";

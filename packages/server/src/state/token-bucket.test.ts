@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { TokenBucket } from "./memory-limit-store.ts";
+import { TokenBucket } from "./token-bucket.ts";
 
 describe("a bucket of sixty a minute", () => {
   test("gives sixty at once, then one a second", () => {
