@@ -1,37 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { KeyChange, KeyRules, KeyStore, StoredKey } from "../accounts/keys/key-store.ts";
+import type { KeyChange, KeyStore, StoredKey } from "../accounts/keys/key-store.ts";
+import { columnOf, columnsOf, rules, toColumn, toKey } from "./key-row.ts";
+import type { KeyRow } from "./key-row.ts";
 import { durably, inTransaction } from "./transaction.ts";
-
-interface KeyRow {
-  readonly id: string;
-  readonly hash: string;
-  readonly name: string;
-  readonly created_ms: number;
-  readonly expires_ms: number | null;
-  readonly disabled_ms: number | null;
-  readonly models: string | null;
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly concurrency: number | null;
-  readonly weight: number | null;
-  readonly budget_usd: string | null;
-  readonly monthly_budget_usd: string | null;
-  readonly former_hash: string | null;
-  readonly former_until_ms: number | null;
-}
-
-const columnOf: Readonly<Record<keyof KeyRules, string>> = {
-  name: "name",
-  expiresMs: "expires_ms",
-  models: "models",
-  requestsPerMinute: "requests_per_minute",
-  tokensPerMinute: "tokens_per_minute",
-  concurrency: "concurrency",
-  weight: "weight",
-  budgetUsd: "budget_usd",
-  monthlyBudgetUsd: "monthly_budget_usd",
-};
-const rules = Object.keys(columnOf) as readonly (keyof KeyRules)[]; // columnOf has exactly these keys
 
 /** Maximum number of cached keys. It bounds the memory of the cache. */
 export const maxCached = 10_000;
@@ -85,13 +56,8 @@ export class SqliteKeyStore implements KeyStore {
   }
 
   async insert(key: StoredKey): Promise<void> {
-    const columns = ["id", "hash", "created_ms", "disabled_ms", "former_hash", "former_until_ms"];
-    const named = [...columns, ...rules.map((rule) => columnOf[rule])];
-    this.#change(
-      `INSERT INTO keys (${named.join(", ")}) VALUES (${named.map(() => "?").join(", ")})`,
-      ...[key.id, key.hash, key.createdMs, key.disabledMs, key.former?.hash, key.former?.untilMs].map(toColumn),
-      ...rules.map((rule) => toColumn(key[rule])),
-    );
+    const { names, values } = columnsOf(key);
+    this.#change(`INSERT INTO keys (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`, ...values);
   }
 
   async update(id: string, change: KeyChange): Promise<boolean> {
@@ -139,27 +105,3 @@ export class SqliteKeyStore implements KeyStore {
     return changes > 0;
   }
 }
-
-/** Returns the column value of a rule. Lists are stored as JSON, and absent rules as NULL. */
-const toColumn = (value: string | number | readonly string[] | undefined): string | number | null =>
-  typeof value === "object" ? JSON.stringify(value) : (value ?? null);
-
-const toKey = (row: KeyRow): StoredKey => ({
-  id: row.id,
-  hash: row.hash,
-  former:
-    row.former_hash === null || row.former_until_ms === null
-      ? undefined
-      : { hash: row.former_hash, untilMs: row.former_until_ms },
-  name: row.name,
-  createdMs: row.created_ms,
-  expiresMs: row.expires_ms ?? undefined,
-  disabledMs: row.disabled_ms ?? undefined,
-  models: row.models === null ? undefined : (JSON.parse(row.models) as string[]), // written by toColumn()
-  requestsPerMinute: row.requests_per_minute ?? undefined,
-  tokensPerMinute: row.tokens_per_minute ?? undefined,
-  concurrency: row.concurrency ?? undefined,
-  weight: row.weight ?? undefined,
-  budgetUsd: row.budget_usd ?? undefined,
-  monthlyBudgetUsd: row.monthly_budget_usd ?? undefined,
-});

@@ -1,11 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Big } from "big.js";
-import type { EngineUsage } from "@parley/inference";
 import { monthOf } from "../accounts/money/month.ts";
 import { affordableTokens, costOf } from "../accounts/money/budgets.ts";
-import type { Pricing } from "../accounts/money/price.ts";
-import { fromTokenColumns } from "../accounts/ledger/token-columns.ts";
-import type { TokenColumns } from "../accounts/ledger/token-columns.ts";
 import type {
   BudgetShortage,
   Checkpoint,
@@ -18,22 +14,11 @@ import type {
   UsageLedger,
 } from "../accounts/ledger/usage-ledger.ts";
 import type { DiskSync } from "./disk-sync.ts";
+import { countsOf, toCondition, toEntry } from "./entry-row.ts";
+import type { EntryRow } from "./entry-row.ts";
 import { Spending } from "./spending.ts";
 import { inTransaction } from "./transaction.ts";
 import { WriteGroup } from "./write-group.ts";
-
-interface EntryRow extends TokenColumns {
-  readonly id: string;
-  readonly key_id: string;
-  readonly model: string;
-  readonly is_stream: number;
-  readonly started_ms: number;
-  readonly ended_ms: number | null;
-  readonly outcome: LedgerEntry["outcome"];
-  readonly error_code: string | null;
-  readonly cost_usd: string;
-  readonly prices: string;
-}
 
 /**
  * The ledger in SQLite, one row per entry. `Spending` has the money of each key, which changes in the same transaction as the
@@ -179,45 +164,3 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     return rows as unknown as EntryRow[]; // the columns of the table
   }
 }
-
-function toCondition(selection: EntrySelection): { readonly condition: string; readonly values: (string | number)[] } {
-  const { sinceMs, untilMs, endedBeforeMs, keyId, model, outcome, errorCode } = selection;
-  const parts: readonly (readonly [condition: string, value: string | number | undefined])[] = [
-    ["started_ms >= ?", sinceMs],
-    ["started_ms < ?", untilMs],
-    ["ended_ms < ?", endedBeforeMs],
-    // Implied by the condition before it, since no entry starts after its end. It lets SQLite use the index on
-    // `started_ms`.
-    ["started_ms < ?", endedBeforeMs],
-    ["key_id = ?", keyId],
-    ["model = ?", model],
-    ["outcome = ?", outcome],
-    ["error_code = ?", errorCode],
-  ];
-  const given = parts.flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]));
-  return {
-    condition: ["TRUE", ...given.map(({ condition }) => condition)].join(" AND "),
-    values: given.map(({ value }) => value),
-  };
-}
-
-const countsOf = (usage: EngineUsage): number[] => [
-  usage.promptTokens,
-  usage.cachedTokens,
-  usage.completionTokens,
-  usage.reasoningTokens,
-];
-
-const toEntry = (row: EntryRow): LedgerEntry => ({
-  id: row.id,
-  keyId: row.key_id,
-  model: row.model,
-  isStream: row.is_stream === 1,
-  startedMs: row.started_ms,
-  pricing: JSON.parse(row.prices) as Pricing, // written by open()
-  usage: fromTokenColumns(row),
-  costUsd: row.cost_usd,
-  outcome: row.outcome,
-  errorCode: row.error_code ?? undefined,
-  endedMs: row.ended_ms ?? undefined,
-});

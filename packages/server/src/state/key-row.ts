@@ -1,0 +1,70 @@
+import type { KeyRules, StoredKey } from "../accounts/keys/key-store.ts";
+
+/** A row of the table `keys`, which has the same columns in SQLite and in PostgreSQL. */
+export interface KeyRow {
+  readonly id: string;
+  readonly hash: string;
+  readonly name: string;
+  readonly created_ms: number;
+  readonly expires_ms: number | null;
+  readonly disabled_ms: number | null;
+  readonly models: string | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrency: number | null;
+  readonly weight: number | null;
+  readonly budget_usd: string | null;
+  readonly monthly_budget_usd: string | null;
+  readonly former_hash: string | null;
+  readonly former_until_ms: number | null;
+}
+
+export const columnOf: Readonly<Record<keyof KeyRules, string>> = {
+  name: "name",
+  expiresMs: "expires_ms",
+  models: "models",
+  requestsPerMinute: "requests_per_minute",
+  tokensPerMinute: "tokens_per_minute",
+  concurrency: "concurrency",
+  weight: "weight",
+  budgetUsd: "budget_usd",
+  monthlyBudgetUsd: "monthly_budget_usd",
+};
+export const rules = Object.keys(columnOf) as readonly (keyof KeyRules)[]; // columnOf has exactly these keys
+
+/** Returns the columns of a new row. */
+export function columnsOf(key: StoredKey): { readonly names: string[]; readonly values: (string | number | null)[] } {
+  const { id, hash, createdMs, disabledMs, former } = key;
+  const own = [id, hash, createdMs, disabledMs, former?.hash, former?.untilMs];
+  return {
+    names: [...ownColumns, ...rules.map((rule) => columnOf[rule])],
+    values: [...own, ...rules.map((rule) => key[rule])].map(toColumn),
+  };
+}
+
+/** The columns that are not rules. */
+const ownColumns = ["id", "hash", "created_ms", "disabled_ms", "former_hash", "former_until_ms"];
+
+/** Returns the column value of a rule. Lists are stored as JSON, and absent rules as NULL. */
+export const toColumn = (value: string | number | readonly string[] | undefined): string | number | null =>
+  typeof value === "object" ? JSON.stringify(value) : (value ?? null);
+
+export const toKey = (row: KeyRow): StoredKey => ({
+  id: row.id,
+  hash: row.hash,
+  former:
+    row.former_hash === null || row.former_until_ms === null
+      ? undefined
+      : { hash: row.former_hash, untilMs: row.former_until_ms },
+  name: row.name,
+  createdMs: row.created_ms,
+  expiresMs: row.expires_ms ?? undefined,
+  disabledMs: row.disabled_ms ?? undefined,
+  models: row.models === null ? undefined : (JSON.parse(row.models) as string[]), // written by toColumn()
+  requestsPerMinute: row.requests_per_minute ?? undefined,
+  tokensPerMinute: row.tokens_per_minute ?? undefined,
+  concurrency: row.concurrency ?? undefined,
+  weight: row.weight ?? undefined,
+  budgetUsd: row.budget_usd ?? undefined,
+  monthlyBudgetUsd: row.monthly_budget_usd ?? undefined,
+});

@@ -1,0 +1,97 @@
+import { Client, Pool, types } from "pg";
+import type { ClientConfig } from "pg";
+import type { KeyStore } from "../../accounts/keys/key-store.ts";
+import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
+import { StateError } from "../state-error.ts";
+import { migrate } from "./migrate.ts";
+import { PostgresKeyStore } from "./postgres-key-store.ts";
+import { PostgresUsageLedger } from "./postgres-usage-ledger.ts";
+
+/** The state of servers that share a PostgreSQL database. */
+export interface PostgresState extends AsyncDisposable {
+  readonly keys: KeyStore;
+  readonly ledger: UsageLedger;
+  /** 32 random bytes that were generated with the tables. They are the same on every server. */
+  readonly cacheSecret: Uint8Array;
+}
+
+const connectMs = 5000;
+const statementMs = 5000;
+/** Maximum number of connections of one server. */
+const maxConnections = 10;
+
+/**
+ * Connects to a database, and creates or migrates its tables. A lost connection makes the running calls reject; later calls
+ * connect again.
+ * @param url such as `postgres://user:password@host:5432/database`
+ * @param leaseMs milliseconds after which a server that has stopped renewing its lease counts as dead
+ * @throws {StateError} if the database cannot be used; the message never contains the password
+ */
+export async function openPostgres(url: string, leaseMs = 20_000): Promise<PostgresState> {
+  const place = assertUrl(url);
+  const config: ClientConfig = { connectionString: url, connectionTimeoutMillis: connectMs, keepAlive: true };
+  const cacheSecret = await prepareTables(config, place);
+  const pool = new Pool({
+    ...config,
+    max: maxConnections,
+    statement_timeout: statementMs,
+    // A server that is paused cannot end a statement itself, so the client gives up a little later.
+    query_timeout: statementMs + 1000,
+    types: {
+      getTypeParser: (oid, format) => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)),
+    },
+  });
+  // An idle connection was lost. The pool has removed it already, and without a listener the error would end the process.
+  pool.on("error", () => undefined);
+  const ledger = new PostgresUsageLedger(pool, leaseMs);
+  return {
+    keys: new PostgresKeyStore(pool),
+    ledger,
+    cacheSecret,
+    [Symbol.asyncDispose]: async () => {
+      await ledger[Symbol.asyncDispose]();
+      await pool.end();
+    },
+  };
+}
+
+/** Migrates over a connection without a statement timeout, because another process may migrate for a long time. */
+async function prepareTables(config: ClientConfig, place: string): Promise<Uint8Array> {
+  const client = new Client(config);
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    return await migrate(client);
+  } catch (error) {
+    throw error instanceof StateError ? error : new StateError(explain(error, place), { cause: error });
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** @returns the host and port, to be shown in messages @throws {StateError} */
+function assertUrl(text: string): string {
+  const url = URL.parse(text);
+  if (!url || !["postgres:", "postgresql:"].includes(url.protocol) || url.hash !== "")
+    throw new StateError(
+      "The URL of PostgreSQL is malformed: write postgres://user:password@host:5432/database, with special characters percent-encoded.",
+    );
+  return url.searchParams.get("host") ?? (url.host || "localhost");
+}
+
+/** Sentences for SQLSTATE codes and for the codes of Node's sockets. */
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "refuses the connection: start it, or correct the URL.",
+  ENOENT: "has no such socket: start it, or correct the URL.",
+  ENOTFOUND: "is not a known host: correct the URL.",
+  "28P01": "does not accept the user or the password: correct the URL.",
+  "28000": "does not accept the user or the password: correct the URL.",
+  "3D000": "does not have this database: create it, or correct the URL.",
+  "42501": "does not let this user create tables: grant it CREATE on the database.",
+};
+
+function explain(error: unknown, place: string): string {
+  const { code, message } = error as NodeJS.ErrnoException; // pg rejects with errors only; those of PostgreSQL have a code
+  const reason = reasons[code ?? ""] ?? `cannot be used: ${message.replace(/\.$/, "").replaceAll("\n", " ")}.`;
+  return `PostgreSQL at ${place} ${reason}`;
+}

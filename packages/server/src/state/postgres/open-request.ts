@@ -1,0 +1,54 @@
+/**
+ * The function that opens an entry: one round trip, and one transaction with the row of the key's spending locked. Without
+ * `fixed` nothing is held. `tokens` is 0 if the budgets do not pay for the request: then `held` and `rest` are the
+ * shortage, and there is no entry. The numbers equal those of `affordableTokens` and `costOf`; a test compares them.
+ *
+ * The statements after the lock see everything that was committed before it was granted, because the function is volatile.
+ * It renews a lease of the replica that is older than `max_age`, so no entry is opened under an expired one.
+ */
+export const openRequest = `
+  CREATE FUNCTION parley.renew(replica uuid, max_age interval) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO parley.replicas AS known (id) VALUES (replica) ON CONFLICT (id) DO UPDATE
+    SET renewed_at = now(), kept_since = CASE WHEN known.renewed_at < now() - max_age THEN now() ELSE known.kept_since END
+  $$;
+  CREATE FUNCTION parley.open_request(
+    entry_id text, entry_key text, entry_model text, streams boolean, start_ms bigint, entry_prices text,
+    replica uuid, max_age interval,
+    budget numeric, month_budget numeric, start_month text,
+    fixed numeric, per_token numeric, max_tokens bigint, is_maximum_named boolean,
+    OUT tokens bigint, OUT held numeric, OUT rest numeric
+  ) LANGUAGE plpgsql AS $$
+  DECLARE
+    account parley.spending;
+    spent_in_month numeric;
+  BEGIN
+    held := 0;
+    IF NOT EXISTS (SELECT FROM parley.replicas r WHERE r.id = replica AND r.renewed_at > now() - max_age) THEN
+      PERFORM parley.renew(replica, max_age);
+    END IF;
+    IF fixed IS NOT NULL THEN
+      INSERT INTO parley.spending (key_id) VALUES (entry_key) ON CONFLICT DO NOTHING;
+      SELECT * INTO account FROM parley.spending s WHERE s.key_id = entry_key FOR UPDATE;
+      SELECT m.cost_usd INTO spent_in_month FROM parley.monthly_spending m
+        WHERE m.key_id = entry_key AND m.month = start_month;
+      -- least() passes over a budget that is NULL.
+      rest := least(budget - account.cost_usd, month_budget - coalesce(spent_in_month, 0)) - account.held_usd;
+      tokens := CASE
+        WHEN rest < fixed THEN 0
+        WHEN per_token = 0 THEN max_tokens
+        ELSE least(div(rest - fixed, per_token), max_tokens)
+      END;
+      IF is_maximum_named AND tokens < max_tokens THEN
+        tokens := 0;
+      END IF;
+      IF tokens = 0 THEN
+        held := account.held_usd;
+        RETURN;
+      END IF;
+      held := fixed + per_token * tokens;
+      UPDATE parley.spending s SET held_usd = s.held_usd + held WHERE s.key_id = entry_key;
+    END IF;
+    INSERT INTO parley.requests (id, key_id, model, is_stream, started_ms, prices, held_usd, replica_id)
+      VALUES (entry_id, entry_key, entry_model, streams, start_ms, entry_prices, held, replica);
+  END $$;
+`;

@@ -1,0 +1,70 @@
+import type { Pool } from "pg";
+import type { KeyChange, KeyStore, StoredKey } from "../../accounts/keys/key-store.ts";
+import { columnOf, columnsOf, rules, toColumn, toKey } from "../key-row.ts";
+import type { KeyRow } from "../key-row.ts";
+
+/** Keys in PostgreSQL. Nothing is cached: each `find` is one query, so it sees every change of every server. */
+export class PostgresKeyStore implements KeyStore {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async find(id: string): Promise<StoredKey | undefined> {
+    const query = { name: "find-key", text: "SELECT * FROM parley.keys WHERE id = $1", values: [id] };
+    const { rows } = await this.#pool.query<KeyRow>(query);
+    return rows[0] && toKey(rows[0]);
+  }
+
+  async list(): Promise<StoredKey[]> {
+    const { rows } = await this.#pool.query<KeyRow>("SELECT * FROM parley.keys ORDER BY created_ms, id");
+    return rows.map(toKey);
+  }
+
+  async insert(key: StoredKey): Promise<void> {
+    const { names, values } = columnsOf(key);
+    const places = names.map((_name, index) => `$${index + 1}`);
+    await this.#change(`INSERT INTO parley.keys (${names.join(", ")}) VALUES (${places.join(", ")})`, values);
+  }
+
+  async update(id: string, change: KeyChange): Promise<boolean> {
+    const changed = rules.filter((rule) => rule in change);
+    const assignments = ["id = id", ...changed.map((rule, index) => `${columnOf[rule]} = $${index + 2}`)];
+    const values = changed.map((rule) => toColumn(change[rule]));
+    return this.#change(`UPDATE parley.keys SET ${assignments.join(", ")} WHERE id = $1`, [id, ...values]);
+  }
+
+  async disable(id: string, atMs: number): Promise<boolean> {
+    return this.#change("UPDATE parley.keys SET disabled_ms = coalesce(disabled_ms, $2) WHERE id = $1", [id, atMs]);
+  }
+
+  async enable(id: string): Promise<boolean> {
+    return this.#change("UPDATE parley.keys SET disabled_ms = NULL WHERE id = $1", [id]);
+  }
+
+  async replaceHash(id: string, hash: string, formerUntilMs?: number): Promise<boolean> {
+    const former = formerUntilMs === undefined ? "NULL" : "hash";
+    const statement = `UPDATE parley.keys SET former_hash = ${former}, former_until_ms = $2, hash = $3 WHERE id = $1`;
+    return this.#change(statement, [id, toColumn(formerUntilMs), hash]);
+  }
+
+  async delete(id: string, atMs: number): Promise<boolean> {
+    const statement = `WITH deleted AS (DELETE FROM parley.keys WHERE id = $1 RETURNING id, name)
+      INSERT INTO parley.deleted_keys SELECT id, name, $2 FROM deleted`;
+    return this.#change(statement, [id, atMs]);
+  }
+
+  async names(): Promise<ReadonlyMap<string, string>> {
+    const { rows } = await this.#pool.query<Pick<KeyRow, "id" | "name">>(
+      "SELECT id, name FROM parley.deleted_keys UNION ALL SELECT id, name FROM parley.keys",
+    );
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
+  /** Runs a statement. @returns whether a row was written */
+  async #change(statement: string, values: (string | number | null)[]): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(statement, values);
+    return rowCount !== null && rowCount > 0;
+  }
+}

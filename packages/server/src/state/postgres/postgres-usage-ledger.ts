@@ -1,0 +1,217 @@
+import { randomUUID } from "node:crypto";
+import { Big } from "big.js";
+import type { Pool } from "pg";
+import type {
+  BudgetShortage,
+  Checkpoint,
+  CloseRecord,
+  EntrySelection,
+  Hold,
+  HoldRequest,
+  LedgerEntry,
+  OpenRecord,
+  UsageLedger,
+} from "../../accounts/ledger/usage-ledger.ts";
+import { monthOf } from "../../accounts/money/month.ts";
+import { countsOf, toCondition, toEntry } from "../entry-row.ts";
+import type { EntryRow } from "../entry-row.ts";
+
+/** The results of `parley.open_request`. The numbers of dollars are decimal strings; `rest` is null without a hold. */
+interface OpenRow {
+  readonly tokens: number | null;
+  readonly held: string;
+  readonly rest: string | null;
+}
+
+/** Maximum number of entries that `entries` reads at once. */
+const maxPageRows = 1000;
+/** Maximum number of entries that `prune` removes in one transaction. */
+const maxPrunedRows = 2000;
+
+const toUsd = (amount: string): string => new Big(amount).toFixed();
+
+/**
+ * The ledger in PostgreSQL, which any number of servers share. Each server is a replica with a lease: a row of `replicas`
+ * that it renews four times in `leaseMs`, by the clock of the database. A replica without a valid lease is dead, and its
+ * open entries are abandoned.
+ */
+export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
+  readonly #pool: Pool;
+  readonly #replicaId = randomUUID();
+  /** Half of the lease. A server whose lease gets older has missed a renewal: perhaps the database was away. */
+  readonly #maxAge: string;
+  readonly #renewing: NodeJS.Timeout;
+  /** True after the first write. A command that only reads is not a replica. */
+  #isReplica = false;
+
+  constructor(pool: Pool, leaseMs: number) {
+    this.#pool = pool;
+    this.#maxAge = `${leaseMs / 2} ms`;
+    // A renewal that fails is repeated by the next one.
+    this.#renewing = setInterval(() => void this.#renew().catch(() => undefined), leaseMs / 4).unref();
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#isReplica) await this.#pool.query("SELECT parley.renew($1, $2)", [this.#replicaId, this.#maxAge]);
+  }
+
+  async open(record: OpenRecord, hold?: HoldRequest): Promise<Hold | BudgetShortage | undefined> {
+    this.#isReplica = true;
+    const { id, keyId, model, isStream, startedMs, pricing } = record;
+    const { budgets, bound } = hold ?? {};
+    const { rows } = await this.#pool.query<OpenRow>({
+      name: "open-request",
+      text: "SELECT * FROM parley.open_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+      values: [
+        id,
+        keyId,
+        model,
+        isStream,
+        startedMs,
+        JSON.stringify(pricing),
+        this.#replicaId,
+        this.#maxAge,
+        budgets?.budgetUsd,
+        budgets?.monthlyBudgetUsd,
+        monthOf(startedMs),
+        bound?.fixedUsd,
+        bound?.perTokenUsd,
+        bound?.maxTokens,
+        bound?.isMaximumNamed,
+      ],
+    });
+    const [opened] = rows;
+    if (!opened || opened.tokens === null || opened.rest === null) return undefined;
+    const heldUsd = toUsd(opened.held);
+    return opened.tokens > 0 ? { maxTokens: opened.tokens, heldUsd } : { restUsd: toUsd(opened.rest), heldUsd };
+  }
+
+  async withdraw(id: string): Promise<void> {
+    await this.#pool.query(
+      `WITH withdrawn AS (DELETE FROM parley.requests WHERE id = $1 AND ended_ms IS NULL RETURNING key_id, held_usd)
+       INSERT INTO parley.spending AS old (key_id, held_usd) SELECT key_id, -held_usd FROM withdrawn
+       ON CONFLICT (key_id) DO UPDATE SET held_usd = old.held_usd + excluded.held_usd`,
+      [id],
+    );
+  }
+
+  async checkpoint(checkpoints: readonly Checkpoint[]): Promise<void> {
+    const counts = checkpoints.map(({ usage }) => countsOf(usage));
+    const columns = [0, 1, 2, 3].map((column) => counts.map((row) => row[column]));
+    await this.#pool.query({
+      name: "checkpoint",
+      text: `UPDATE parley.requests old SET prompt_tokens = new.prompt, cached_tokens = new.cached,
+         completion_tokens = new.completion, reasoning_tokens = new.reasoning
+       FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+         AS new (id, prompt, cached, completion, reasoning)
+       WHERE old.id = new.id AND old.ended_ms IS NULL`,
+      values: [checkpoints.map(({ id }) => id), ...columns],
+    });
+  }
+
+  /** The charge and the release depend on the row that this call has closed, so a second call changes nothing. */
+  async close({ id, usage, outcome, errorCode, costUsd, endedMs }: CloseRecord): Promise<void> {
+    await this.#pool.query({
+      name: "close-request",
+      text: `WITH closed AS (
+           UPDATE parley.requests SET prompt_tokens = $2, cached_tokens = $3, completion_tokens = $4,
+             reasoning_tokens = $5, outcome = $6, error_code = $7, cost_usd = $8, ended_ms = $9
+           WHERE id = $1 AND ended_ms IS NULL RETURNING key_id, cost_usd, held_usd
+         ), charged AS (
+           INSERT INTO parley.spending AS old (key_id, cost_usd, held_usd) SELECT key_id, cost_usd, -held_usd FROM closed
+           ON CONFLICT (key_id) DO UPDATE
+           SET cost_usd = old.cost_usd + excluded.cost_usd, held_usd = old.held_usd + excluded.held_usd
+         )
+         INSERT INTO parley.monthly_spending AS old (key_id, month, cost_usd) SELECT key_id, $10, cost_usd FROM closed
+         ON CONFLICT (key_id, month) DO UPDATE SET cost_usd = old.cost_usd + excluded.cost_usd`,
+      values: [id, ...countsOf(usage), outcome, errorCode, costUsd, endedMs, monthOf(endedMs)],
+    });
+  }
+
+  /**
+   * Returns the entries of replicas that have ended, and of those whose lease has expired. After the database was away, all
+   * leases may have expired although their replicas live. So expired leases count only once this replica has renewed its
+   * own for half of the lease: then the others have had the time to renew theirs.
+   */
+  async abandoned(): Promise<LedgerEntry[]> {
+    return this.#select(
+      `WHERE ended_ms IS NULL AND replica_id NOT IN (
+         SELECT id FROM parley.replicas WHERE renewed_at >= now() - 2 * $1::interval OR NOT EXISTS (
+           SELECT FROM parley.replicas own
+           WHERE own.id = $2 AND own.renewed_at >= now() - $1::interval AND own.kept_since <= now() - $1::interval))`,
+      [this.#maxAge, this.#replicaId],
+    );
+  }
+
+  async spentUsd(keyId: string, month?: string): Promise<string> {
+    const { rows } = await this.#pool.query<{ cost_usd: string }>(
+      month === undefined
+        ? { name: "spent", text: "SELECT cost_usd FROM parley.spending WHERE key_id = $1", values: [keyId] }
+        : {
+            name: "spent-in-month",
+            text: "SELECT cost_usd FROM parley.monthly_spending WHERE key_id = $1 AND month = $2",
+            values: [keyId, month],
+          },
+    );
+    return toUsd(rows[0]?.cost_usd ?? "0");
+  }
+
+  async find(id: string): Promise<LedgerEntry | undefined> {
+    return (await this.#select("WHERE id = $1", [id]))[0];
+  }
+
+  /** Reads in pages, so no transaction stays open while the caller works. */
+  async *entries(
+    selection: EntrySelection = {},
+    order: "oldest first" | "newest first" = "oldest first",
+  ): AsyncGenerator<LedgerEntry> {
+    const { condition, values } = numbered(selection);
+    const [direction, after] = order === "oldest first" ? (["ASC", ">"] as const) : (["DESC", "<"] as const);
+    const places = [`$${values.length + 1}`, `$${values.length + 2}`].join(", ");
+    const end = `ORDER BY started_ms ${direction}, id ${direction} LIMIT ${maxPageRows}`;
+    let page = await this.#select(`WHERE ${condition} ${end}`, values);
+    for (;;) {
+      yield* page;
+      const last = page.at(-1);
+      if (!last || page.length < maxPageRows) return;
+      const next = `WHERE ${condition} AND (started_ms, id) ${after} (${places}) ${end}`;
+      page = await this.#select(next, [...values, last.startedMs, last.id]);
+    }
+  }
+
+  async prune(endedBeforeMs: number): Promise<number> {
+    const { condition, values } = numbered({ endedBeforeMs });
+    const step = `DELETE FROM parley.requests
+      WHERE id IN (SELECT id FROM parley.requests WHERE ${condition} ORDER BY started_ms LIMIT ${maxPrunedRows})`;
+    for (let removed = 0; ;) {
+      const { rowCount } = await this.#pool.query(step, values);
+      removed += rowCount ?? 0;
+      if (!rowCount) return removed;
+    }
+  }
+
+  /** Renews the lease of this replica, which is a write. */
+  async assertWritable(): Promise<void> {
+    this.#isReplica = true;
+    await this.#renew();
+  }
+
+  /** Ends the lease. If the database is away, the lease expires instead. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#renewing);
+    if (!this.#isReplica) return;
+    await this.#pool.query("DELETE FROM parley.replicas WHERE id = $1", [this.#replicaId]).catch(() => undefined);
+  }
+
+  async #select(condition: string, values: readonly (string | number)[]): Promise<LedgerEntry[]> {
+    const { rows } = await this.#pool.query<EntryRow>(`SELECT * FROM parley.requests ${condition}`, [...values]);
+    return rows.map(toEntry);
+  }
+}
+
+/** Returns the condition of a selection, with `$1`, `$2` and so on in the places of its values. */
+function numbered(selection: EntrySelection): ReturnType<typeof toCondition> {
+  const { condition, values } = toCondition(selection);
+  let count = 0;
+  return { condition: condition.replaceAll("?", () => `$${(count += 1)}`), values };
+}
