@@ -34,7 +34,9 @@ export async function startValkey(...args: readonly string[]): Promise<TestValke
   const start = async (): Promise<ChildProcess> => {
     const own = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "yes"];
     const child = spawn(program, [...own, ...args], { stdio: "ignore" });
-    await until(() => accepts(port), Boolean);
+    await until(async () => child.exitCode !== null || (await accepts(port)), Boolean);
+    if (child.exitCode !== null)
+      throw new Error(`${program} ended at its start: are these arguments right? ${args.join(" ")}`);
     return child;
   };
   const end = async (child: ChildProcess): Promise<void> => {

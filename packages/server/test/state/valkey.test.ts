@@ -1,19 +1,65 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { inspect } from "node:util";
 import { Valkey } from "iovalkey";
-import { afterAll, beforeAll, describe, test } from "vitest";
-import { assertCase, limitStoreContract, overallLimits, startValkey, valkeyProgram } from "@parley/server/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { assertCase, limitStoreContract, overallLimits, startValkey } from "@parley/server/testing";
+import { until, valkeyProgram } from "@parley/server/testing";
 import type { LimitStoreSubject, TestValkey } from "@parley/server/testing";
+import type { LimitedKey, LimitLease, LimitRefusal, LimitStore } from "../../src/accounts/limits/limit-store.ts";
+import { StateError } from "../../src/state/state-error.ts";
 import { openValkey } from "../../src/state/valkey/open-valkey.ts";
+import type { OpenValkey } from "../../src/state/valkey/open-valkey.ts";
+import type { ValkeyTimes } from "../../src/state/valkey/valkey-limit-store.ts";
+
+const key = (limits: Partial<LimitedKey> = {}): LimitedKey => ({
+  keyId: "key",
+  perMinute: { requests: 60, tokens: 6000 },
+  concurrency: undefined,
+  ...limits,
+});
+const dayMs = 24 * 60 * 60 * 1000;
+const single = key({ concurrency: 1 });
+const isLease = (taken: LimitLease | LimitRefusal): taken is LimitLease => "commit" in taken;
+
+async function hold(store: LimitStore, of: LimitedKey, tokens = 0): Promise<LimitLease> {
+  const taken = await store.take(of);
+  if (!isLease(taken)) throw new Error(`was refused: ${JSON.stringify(taken)}`);
+  await taken.takeTokens(tokens);
+  return taken;
+}
+
+async function remaining(store: LimitStore): Promise<readonly [requests: number, tokens: number]> {
+  const { requests, tokens } = await store.states(key());
+  return [requests.remaining, tokens.remaining];
+}
 
 describe.skipIf(valkeyProgram === undefined)("limits in Valkey (this needs `valkey-server` or `redis-server`)", () => {
   let valkey: TestValkey;
-  beforeAll(async () => void (valkey = await startValkey()));
-  afterAll(() => valkey[Symbol.asyncDispose]());
+  let admin: Valkey;
+  /** The clock of the stores, where it stands still. */
+  let now = 0;
 
-  /** Opens an empty store whose clock stands still until it is advanced. */
-  async function openEmpty(): Promise<LimitStoreSubject & AsyncDisposable> {
-    await flush(valkey);
-    let now = 1_000_000;
-    const opened = await openValkey(valkey.url, overallLimits, { leaseMs: 20_000, renewMs: 5000, nowMs: () => now });
+  beforeAll(async () => {
+    valkey = await startValkey();
+    admin = new Valkey(valkey.port, "127.0.0.1");
+  });
+  afterAll(async () => {
+    admin.disconnect();
+    await valkey[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    await admin.flushall();
+    now = 100 * dayMs;
+  });
+
+  const open = (times: Partial<ValkeyTimes> = {}): Promise<OpenValkey> =>
+    openValkey(valkey.url, overallLimits, { leaseMs: 20_000, renewMs: 5000, ...times });
+  const openStill = (times: Partial<ValkeyTimes> = {}): Promise<OpenValkey> => open({ nowMs: () => now, ...times });
+
+  async function openSubject(): Promise<LimitStoreSubject & AsyncDisposable> {
+    const opened = await openStill();
     return {
       store: opened.limits,
       advance: async (ms) => void (now += ms),
@@ -21,11 +67,232 @@ describe.skipIf(valkeyProgram === undefined)("limits in Valkey (this needs `valk
     };
   }
 
-  test.each(limitStoreContract)("$title", (one) => assertCase(one, openEmpty));
+  test.each(limitStoreContract)("$title", (one) => assertCase(one, openSubject));
+
+  test.each([
+    ["requests", key(), 60],
+    ["places", key({ concurrency: 7 }), 7],
+  ] as const)("are exact for two servers that race for %s", async (_limit, raced, bound) => {
+    await using first = await openStill();
+    await using second = await openStill();
+    const takes = await Promise.all(
+      Array.from({ length: 500 }, (_, turn) => (turn % 2 === 0 ? first : second).limits.take(raced)),
+    );
+    expect(takes.filter(isLease).length).toBe(bound);
+  });
+
+  test("use the clock of the store, however wrong that of the server is", async () => {
+    await using opened = await open();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 40 * dayMs });
+    await hold(opened.limits, key(), 5000);
+    vi.useRealTimers();
+    const bucket = await admin.getBuffer("parley:buckets:key:key:60:6000");
+    expect(Math.abs((bucket?.readDoubleLE(0) ?? 0) - Date.now())).toBeLessThan(5000);
+  });
+
+  test("that alternate do not refill each other", async () => {
+    await using opened = await openStill();
+    const wider = { ...key(), perMinute: { requests: 60, tokens: 7000 } };
+    await hold(opened.limits, key(), 6000);
+    await hold(opened.limits, wider, 7000);
+    expect(await remaining(opened.limits)).toEqual([59, 0]);
+    expect((await opened.limits.states(wider)).tokens.remaining).toBe(0);
+  });
+
+  test("refill, and free the places of dead servers, after the store's clock was set back by 40 days", async () => {
+    await using opened = await openStill();
+    await hold(opened.limits, single, 6000);
+    now -= 40 * dayMs;
+    expect(await remaining(opened.limits)).toEqual([59, 0]);
+    now += 30_000;
+    expect(await remaining(opened.limits)).toEqual([60, 3000]);
+    await hold(opened.limits, single);
+  });
+
+  test("give back the places of a killed server, once, and keep those of a running one", async () => {
+    const times = { leaseMs: 800, renewMs: 200 };
+    await using opened = await open(times);
+    const pair = key({ concurrency: 2 });
+    await hold(opened.limits, pair);
+    const killed = await startHolder(valkey.url, pair, times);
+    expect(await opened.limits.take(pair)).toMatchObject({ limit: "concurrency" });
+    killed.kill("SIGKILL");
+    await until(() => opened.limits.take(pair), isLease, 3000);
+    expect(await opened.limits.take(pair)).toMatchObject({ limit: "concurrency" });
+  });
+
+  test("renew the place of a request that runs longer than a lease", async () => {
+    await using opened = await open({ leaseMs: 400, renewMs: 100 });
+    await hold(opened.limits, single);
+    const end = Date.now() + 1000;
+    await until(
+      async () => expect(await opened.limits.take(single)).toMatchObject({ limit: "concurrency" }),
+      () => Date.now() > end,
+    );
+  });
+
+  test("get the places of running requests back after the store was flushed", async () => {
+    await using opened = await open({ leaseMs: 20_000, renewMs: 100 });
+    const lease = await hold(opened.limits, single, 1000);
+    await admin.flushall();
+    await admin.script("FLUSH");
+    await until(
+      () => admin.exists("parley:places:key"),
+      (count) => count === 1,
+    );
+    expect(await opened.limits.take(single)).toMatchObject({ limit: "concurrency" });
+    await lease.commit(3000);
+    const [, tokens] = await remaining(opened.limits);
+    expect(tokens).toBeLessThan(3500);
+    await hold(opened.limits, single);
+  });
+
+  test("reject while the store is dead, and recover with the commits that were made in between", async () => {
+    await using opened = await openStill();
+    const [served, refused] = [await hold(opened.limits, key(), 1000), await hold(opened.limits, key(), 1000)];
+    await valkey.signal("SIGKILL");
+    await assertRejects(opened);
+    await served.commit(400);
+    await refused.rollback();
+    await valkey.restart();
+    expect(await until(() => remaining(opened.limits).catch(() => undefined), Boolean, 3000)).toBeDefined();
+    expect(opened.isReachable()).toBe(true);
+    await until(
+      () => remaining(opened.limits),
+      ([requests, tokens]) => requests === 59 && tokens === 5600,
+    );
+  });
+
+  test("reject while the store hangs, and count once a commit that was sent twice", async () => {
+    await using opened = await openStill();
+    const lease = await hold(opened.limits, single, 1000);
+    await valkey.signal("SIGSTOP");
+    const [unanswered] = await Promise.all([assertRejects(opened), lease.commit(400)]);
+    expect(unanswered).toBeUndefined();
+    await valkey.signal("SIGCONT");
+    await until(
+      () => remaining(opened.limits).catch(() => undefined),
+      (seen) => seen?.[0] === 59 && seen[1] === 5600,
+    );
+    await hold(opened.limits, single);
+  });
+
+  test("reject while the store takes no writes, and take nothing", async () => {
+    await using opened = await openStill({ renewMs: 100 });
+    await admin.config("SET", "maxmemory", "1");
+    await expect(opened.limits.take(single)).rejects.toThrow(StateError);
+    await until(
+      () => opened.isReachable(),
+      (isReachable) => !isReachable,
+    );
+    await admin.config("SET", "maxmemory", "0");
+    await until(() => opened.isReachable(), Boolean);
+    expect(await remaining(opened.limits)).toEqual([60, 6000]);
+    await hold(opened.limits, single);
+  });
+
+  async function assertRejects(opened: OpenValkey): Promise<void> {
+    const start = performance.now();
+    const calls = [opened.limits.take(key()), opened.limits.states(key())];
+    for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ status: "rejected" });
+    expect(performance.now() - start).toBeLessThan(1900);
+    expect(opened.isReachable()).toBe(false);
+  }
+
+  describe("say in one sentence, without the password, that", () => {
+    let locked: TestValkey;
+    let replica: TestValkey;
+    const silent = createServer().listen(0, "127.0.0.1");
+    const foreign = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")).listen(0, "127.0.0.1");
+    beforeAll(async () => {
+      locked = await startValkey(
+        "--requirepass",
+        "right",
+        "--user",
+        "weak",
+        "on",
+        ">right",
+        "~*",
+        "+@all",
+        "-@scripting",
+      );
+      replica = await startValkey("--replicaof", `127.0.0.1 ${valkey.port}`);
+    });
+    afterAll(async () => {
+      await Promise.all([locked[Symbol.asyncDispose](), replica[Symbol.asyncDispose]()]);
+      silent.close();
+      foreign.close();
+    });
+
+    const malformed = /^The URL of Valkey is malformed: it must look like valkey:\/\/[^.]+\.$/;
+    const cases: readonly (readonly [title: string, url: () => string, sentence: RegExp])[] = [
+      ["the URL is not one", () => "s3cret", malformed],
+      ["its scheme is another", () => "http://:s3cret@127.0.0.1:6379", malformed],
+      ["its port is not a number", () => "valkey://:s3cret@127.0.0.1:port", malformed],
+      ["its host is missing", () => "valkey:///0", malformed],
+      ["its database is not a number", () => "valkey://:s3cret@127.0.0.1/name", malformed],
+      ["its password is not encoded", () => "valkey://:s3cret%@127.0.0.1", malformed],
+      [
+        "nothing listens there",
+        () => "redis://:s3cret@127.0.0.1:1",
+        /^Valkey at 127\.0\.0\.1:1 refuses the connection\.$/,
+      ],
+      [
+        "the host has no address",
+        () => "valkey://:s3cret@store.invalid",
+        /:6379 cannot be found: the host name has no address\.$/,
+      ],
+      ["the password is wrong", () => at(locked.port, ":s3cret@"), /refuses the user or the password\.$/],
+      ["the password is missing", () => at(locked.port), /refuses the user or the password\.$/],
+      [
+        "the database does not exist",
+        () => at(locked.port, ":right@", "/99"),
+        /does not have the database that the URL names\.$/,
+      ],
+      ["the server is a replica", () => at(replica.port), /is a read-only replica: name the primary\.$/],
+      [
+        "the user may not run scripts",
+        () => at(locked.port, "weak:right@"),
+        /does not permit this user all commands of the limits\.$/,
+      ],
+      ["the server does not answer", () => at(portOf(silent)), /does not answer within a second\.$/],
+      ["the server is another one", () => at(portOf(foreign)), /is neither Valkey nor Redis\.$/],
+    ];
+
+    test.each(cases)("%s", async (_title, url, sentence) => {
+      const error: unknown = await openValkey(url(), overallLimits).catch((error: unknown) => error);
+      expect(error).toBeInstanceOf(StateError);
+      expect(error).toMatchObject({ message: expect.stringMatching(sentence) });
+      expect(inspect(error, { depth: 9 })).not.toMatch(/s3cret|right@/);
+    });
+
+    test("and open a server whose password and database are right", async () => {
+      await using opened = await openValkey(at(locked.port, ":right@", "/3"), overallLimits);
+      expect(await remaining(opened.limits)).toEqual([60, 6000]);
+    });
+  });
 });
 
-async function flush({ port }: TestValkey): Promise<void> {
-  const client = new Valkey(port, "127.0.0.1");
-  await client.flushall();
-  await client.quit();
+const at = (port: number, credentials = "", path = ""): string => `valkey://${credentials}127.0.0.1:${port}${path}`;
+
+function portOf(server: ReturnType<typeof createServer>): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server does not listen");
+  return address.port;
+}
+
+/** Starts another process that takes one request of the key and keeps it. */
+async function startHolder(url: string, of: LimitedKey, times: ValkeyTimes): Promise<ReturnType<typeof spawn>> {
+  const module = new URL("../../src/state/valkey/open-valkey.ts", import.meta.url).href;
+  const program = `
+    const { openValkey } = await import(${JSON.stringify(module)});
+    const { limits } = await openValkey(${JSON.stringify(url)}, ${JSON.stringify(overallLimits)}, ${JSON.stringify(times)});
+    await limits.take(${JSON.stringify(of)});
+    process.stdout.write("taken");
+    setInterval(() => undefined, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  return child;
 }

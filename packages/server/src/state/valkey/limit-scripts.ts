@@ -1,15 +1,18 @@
 import type { Result, Valkey } from "iovalkey";
 
-/** The levels of four buckets as decimal numbers: requests and tokens of the key, then of all keys together. */
-export type Levels = readonly [string, string, string, string];
+/**
+ * The answer of a script. The levels are decimal numbers: requests and tokens of the key, then of all keys together, after
+ * the call.
+ */
+export type BucketLevels = readonly [isTaken: 0 | 1, ...levels: readonly [string, string, string, string]];
 
 type Argument = string | number;
 
 declare module "iovalkey" {
   interface RedisCommander<Context> {
-    parleyLevels(...args: readonly Argument[]): Result<Levels, Context>;
-    parleyTake(...args: readonly Argument[]): Result<readonly [isTaken: 0 | 1, ...Levels], Context>;
-    parleyTakeTokens(...args: readonly Argument[]): Result<readonly [isTaken: 0 | 1, ...Levels], Context>;
+    parleyLevels(...args: readonly Argument[]): Result<BucketLevels, Context>;
+    parleyTake(...args: readonly Argument[]): Result<BucketLevels, Context>;
+    parleyTakeTokens(...args: readonly Argument[]): Result<BucketLevels, Context>;
     parleyEnd(...args: readonly Argument[]): Result<null, Context>;
     parleyRenew(count: number, ...args: readonly Argument[]): Result<null, Context>;
   }
@@ -26,21 +29,20 @@ end
 
 /**
  * KEYS[1], KEYS[2]: the buckets of the key and of all keys. ARGV[2] to ARGV[5]: their limits, requests before tokens. The
- * formulas are those of `TokenBucket`. A bucket that does not exist is full.
+ * formulas are those of `TokenBucket`. A bucket is three doubles: the time, and the requests and tokens at that time.
  */
 const buckets = `${clock}
-local function read(name, requests, tokens)
-  local saved = redis.call("HMGET", name, "at", "requests", "tokens")
-  local at = tonumber(saved[1]) or now
-  -- The clock was set back, for instance by a failover: without this, the bucket would not refill until then.
-  if at > now then redis.call("HSET", name, "at", now) end
+local function read(name, requestLimit, tokenLimit)
+  local saved = redis.call("GET", name)
+  local at, requests, tokens = now, requestLimit, tokenLimit
+  if saved then at, requests, tokens = struct.unpack("ddd", saved) end
+  -- The clock was set back, for instance by a failover: without this, the bucket would not refill until it catches up.
+  if at > now then redis.call("SET", name, struct.pack("ddd", now, requests, tokens), "KEEPTTL") end
   local gainedMs = math.max(0, now - at)
-  local function level(text, limit)
-    return math.min(limit, (tonumber(text) or limit) + gainedMs * limit / 60000)
-  end
   return {
-    name = name, requestLimit = requests, tokenLimit = tokens,
-    requests = level(saved[2], requests), tokens = level(saved[3], tokens),
+    name = name, requestLimit = requestLimit, tokenLimit = tokenLimit,
+    requests = math.min(requestLimit, requests + gainedMs * requestLimit / 60000),
+    tokens = math.min(tokenLimit, tokens + gainedMs * tokenLimit / 60000),
   }
 end
 
@@ -49,46 +51,49 @@ local overall = read(KEYS[2], tonumber(ARGV[4]), tonumber(ARGV[5]))
 
 local function exact(number) return string.format("%.17g", number) end
 
-local function levels()
-  return exact(own.requests), exact(own.tokens), exact(overall.requests), exact(overall.tokens)
+local function answer(isTaken)
+  return { isTaken, exact(own.requests), exact(own.tokens), exact(overall.requests), exact(overall.tokens) }
+end
+
+local function changeOne(bucket, requests, tokens)
+  bucket.requests = math.min(bucket.requestLimit, bucket.requests - requests)
+  bucket.tokens = math.min(bucket.tokenLimit, bucket.tokens - tokens)
+  local missing = math.max(1 - bucket.requests / bucket.requestLimit, 1 - bucket.tokens / bucket.tokenLimit)
+  -- It is full when it expires: a bucket that does not exist is full.
+  local lifeMs = string.format("%.0f", missing * 60000 + 60000)
+  redis.call("SET", bucket.name, struct.pack("ddd", now, bucket.requests, bucket.tokens), "PX", lifeMs)
 end
 
 local function change(requests, tokens)
-  for _, bucket in ipairs({ own, overall }) do
-    bucket.requests = math.min(bucket.requestLimit, bucket.requests - requests)
-    bucket.tokens = math.min(bucket.tokenLimit, bucket.tokens - tokens)
-    redis.call("HSET", bucket.name, "at", now, "requests", exact(bucket.requests), "tokens", exact(bucket.tokens))
-    local missing = math.max(1 - bucket.requests / bucket.requestLimit, 1 - bucket.tokens / bucket.tokenLimit)
-    -- It is full when it expires, and absent means full.
-    redis.call("PEXPIRE", bucket.name, string.format("%.0f", missing * 60000 + 60000))
-  end
+  changeOne(own, requests, tokens)
+  changeOne(overall, requests, tokens)
 end
 `;
 
 /** KEYS[3]: the places of the key. KEYS[4]: the lease. ARGV[6]: maximum concurrent requests or "". ARGV[7], ARGV[8]: see renew. */
 const take = `${buckets}
-local expiry = now + ARGV[7]
-redis.call("ZREMRANGEBYSCORE", KEYS[3], "-inf", now)
--- A clock that was set back would keep the places of dead servers for as long.
-redis.call("ZREMRANGEBYSCORE", KEYS[3], "(" .. exact(expiry), "+inf")
+local expiry = exact(now + ARGV[7])
+local expired = exact(now)
 local bound = tonumber(ARGV[6])
-if own.requests < 1 or overall.requests < 1 or (bound and redis.call("ZCARD", KEYS[3]) >= bound) then
-  return { 0, levels() }
-end
+-- A clock that was set back leaves expiries in the far future. Their places are free, too.
+local isFull = bound and redis.call("ZCOUNT", KEYS[3], "(" .. expired, expiry) >= bound
+if own.requests < 1 or overall.requests < 1 or isFull then return answer(0) end
 change(1, 0)
-redis.call("ZADD", KEYS[3], exact(expiry), KEYS[4])
+redis.call("ZREMRANGEBYSCORE", KEYS[3], "-inf", expired)
+redis.call("ZREMRANGEBYSCORE", KEYS[3], "(" .. expiry, "+inf")
+redis.call("ZADD", KEYS[3], expiry, KEYS[4])
 redis.call("PEXPIRE", KEYS[3], ARGV[8])
 redis.call("SET", KEYS[4], 0, "PX", ARGV[8])
-return { 1, levels() }
+return answer(1)
 `;
 
 /** KEYS[3]: the lease, which keeps the number of tokens taken. ARGV[6]: the tokens. ARGV[7]: its life in milliseconds. */
 const takeTokens = `${buckets}
 local wanted = tonumber(ARGV[6])
-if own.tokens < wanted or overall.tokens < wanted then return { 0, levels() } end
+if own.tokens < wanted or overall.tokens < wanted then return answer(0) end
 change(0, wanted)
 redis.call("SET", KEYS[3], ARGV[6], "PX", ARGV[7])
-return { 1, levels() }
+return answer(1)
 `;
 
 /** KEYS[3]: the places of the key. KEYS[4]: the lease. ARGV[6]: requests to give back. ARGV[7]: the tokens used. */
@@ -113,7 +118,7 @@ end
 
 /** Adds the scripts to a client, as commands. Each is atomic in the store. */
 export function defineLimitScripts(client: Valkey): void {
-  client.defineCommand("parleyLevels", { numberOfKeys: 2, lua: `${buckets} return { levels() }` });
+  client.defineCommand("parleyLevels", { numberOfKeys: 2, lua: `${buckets} return answer(0)` });
   client.defineCommand("parleyTake", { numberOfKeys: 4, lua: take });
   client.defineCommand("parleyTakeTokens", { numberOfKeys: 3, lua: takeTokens });
   client.defineCommand("parleyEnd", { numberOfKeys: 4, lua: end });

@@ -8,7 +8,7 @@ import type { ValkeyTimes } from "./valkey-limit-store.ts";
 /** Limits in a Valkey or Redis. Disposal closes the connection. */
 export interface OpenValkey extends AsyncDisposable {
   readonly limits: LimitStore;
-  /** Returns whether the store answered last. It is asked at least every 5 seconds. */
+  /** Returns whether the last command succeeded. A command that writes is sent at least every 5 seconds. */
   isReachable(): boolean;
 }
 
@@ -36,12 +36,14 @@ export async function openValkey(
   overall: PerMinute,
   times: ValkeyTimes = { leaseMs: 20_000, renewMs: 5000 },
 ): Promise<OpenValkey> {
-  const address = toAddress(url);
-  const at = `${address.host}:${address.port}`;
+  const { options, at } = readUrl(url);
   let isOpen = false;
   const client = new Valkey({
-    ...address,
+    ...options,
     lazyConnect: true,
+    // Node tries IPv4 and IPv6 addresses itself.
+    family: 0,
+    familyFallback: { enabled: false },
     connectTimeout: maxAnswerMs,
     commandTimeout: maxAnswerMs,
     // Without an answer in this time the connection is opened again, because the store may have another address now.
@@ -50,51 +52,76 @@ export async function openValkey(
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: () => (isOpen ? reconnectMs : null),
-    reconnectOnError: ({ message }) => message.startsWith("READONLY"),
+    reconnectOnError: ({ message }) => message.includes("READONLY"),
   });
   let lastError: unknown;
   client.on("error", (error: unknown) => (lastError = error));
+  const limits = new ValkeyLimitStore(client, overall, times);
+  const dispose = async (): Promise<void> => {
+    limits[Symbol.dispose]();
+    await client.quit().catch(() => client.disconnect());
+  };
   try {
     await client.connect();
-    if (/^role:slave/m.test(await client.info("replication")))
-      throw new StateError(`Valkey at ${at} is a read-only replica: name the primary.`);
+    // The library goes on in database 0 if it cannot select another one.
+    if (lastError !== undefined) throw lastError;
+    await limits.renew();
   } catch (error) {
-    client.disconnect();
-    throw error instanceof StateError ? error : new StateError(sentenceOf(lastError ?? error, at));
+    await dispose();
+    // The error itself may contain the password, in the arguments of its command.
+    throw new StateError(sentenceOf(lastError ?? error, at));
   }
   isOpen = true;
-  const limits = new ValkeyLimitStore(client, overall, times);
-  return {
-    limits,
-    isReachable: () => client.status === "ready",
-    [Symbol.asyncDispose]: async () => {
-      limits[Symbol.dispose]();
-      await client.quit().catch(() => client.disconnect());
-    },
-  };
+  client.on("ready", () => void limits.keepUp());
+  return { limits, isReachable: () => limits.isReachable(), [Symbol.asyncDispose]: dispose };
 }
 
-function toAddress(text: string): RedisOptions & { readonly host: string; readonly port: number } {
+function readUrl(text: string): { readonly options: RedisOptions; readonly at: string } {
   const url = URL.parse(text);
   const isTls = url && schemes[url.protocol];
   const db = /^\/?(\d{0,4})$/.exec(url?.pathname ?? "")?.[1];
-  if (!url || isTls === undefined || isTls === null || url.hostname === "" || db === undefined)
+  const [username, password] = [url?.username, url?.password].map(decoded);
+  if (
+    !url ||
+    typeof isTls !== "boolean" ||
+    !url.hostname ||
+    db === undefined ||
+    password === undefined ||
+    username === undefined
+  )
     throw new StateError(
       "The URL of Valkey is malformed: it must look like valkey://user:password@host:6379/0, with the scheme valkey, redis, valkeys or rediss.",
     );
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ""),
-    port: Number(url.port || 6379),
-    db: Number(db),
-    ...(url.username && { username: decodeURIComponent(url.username) }),
-    ...(url.password && { password: decodeURIComponent(url.password) }),
-    ...(isTls && { tls: { servername: url.hostname } }),
-  };
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port || 6379);
+  // The library sends no credentials for empty texts.
+  const options = { host, port, db: Number(db), username, password, ...(isTls && { tls: {} }) };
+  return { options, at: `${url.hostname}:${port}` };
 }
+
+/** Decodes percent signs. Returns undefined if that is impossible. */
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return decodeURIComponent(text ?? "");
+  } catch {
+    return undefined;
+  }
+}
+
+const sentences: readonly (readonly [reason: RegExp, rest: string])[] = [
+  [/WRONGPASS|NOAUTH|invalid password/, "refuses the user or the password."],
+  [/NOPERM/, "does not permit this user all commands of the limits."],
+  [/READONLY/, "is a read-only replica: name the primary."],
+  [/OOM|MISCONF/, "takes no writes: its memory or its disk is full."],
+  [/ECONNREFUSED/, "refuses the connection."],
+  [/ENOTFOUND|EAI_AGAIN/, "cannot be found: the host name has no address."],
+  [/timeout|timed out|ETIMEDOUT/i, "does not answer within a second."],
+  [/Protocol error/, "is neither Valkey nor Redis."],
+  [/DB index/, "does not have the database that the URL names."],
+];
 
 function sentenceOf(error: unknown, at: string): string {
   const reason = error instanceof Error ? error.message : String(error);
-  if (/WRONGPASS|NOAUTH|NOPERM|invalid password/.test(reason)) return `Valkey at ${at} refuses the user or password.`;
-  if (/ECONNREFUSED/.test(reason)) return `Valkey at ${at} refuses the connection.`;
-  return `Valkey at ${at} cannot be used: ${reason}`;
+  const rest = sentences.find(([pattern]) => pattern.test(reason))?.[1];
+  return `Valkey at ${at} ${rest ?? `cannot be used: ${reason}`}`;
 }

@@ -12,14 +12,14 @@ import { StateError } from "../state-error.ts";
 import { exceeded, statesOf, TokenBucket } from "../token-bucket.ts";
 import type { Buckets } from "../token-bucket.ts";
 import { defineLimitScripts } from "./limit-scripts.ts";
-import type { Levels } from "./limit-scripts.ts";
+import type { BucketLevels } from "./limit-scripts.ts";
 
 /** A lease entry outlives its place by this time, so that a late commit still corrects the tokens. */
 const lateCommitMs = 60_000;
 /** Maximum number of leases whose end is kept while the store is away. The oldest is dropped and expires. */
 const maxUnended = 10_000;
-/** Leases per call of `renew`: a script blocks the store while it runs. */
-const renewedAtOnce = 1000;
+/** Maximum number of names in one renewal, two per lease: a script blocks the store while it runs. */
+const maxRenewedNames = 2000;
 
 export interface ValkeyTimes {
   /** A place that is not renewed is free after this time. */
@@ -48,7 +48,9 @@ export class ValkeyLimitStore implements LimitStore, Disposable {
   readonly #client: Valkey;
   readonly #overall: PerMinute;
   readonly #times: ValkeyTimes;
-  readonly #running = new Set<RunningLease>();
+  /** The first lease is the server's own: its renewal shows whether the store takes writes. */
+  readonly #running = new Set<RunningLease>([{ places: "parley:servers", lease: `parley:lease:${randomUUID()}` }]);
+  #hasAnswered = true;
   #unended: EndArguments[] = [];
   readonly #timer: NodeJS.Timeout;
 
@@ -58,18 +60,22 @@ export class ValkeyLimitStore implements LimitStore, Disposable {
     this.#overall = overall;
     this.#times = times;
     defineLimitScripts(client);
-    client.on("ready", () => void this.#keepUp());
-    this.#timer = setInterval(() => void this.#keepUp(), times.renewMs).unref();
+    this.#timer = setInterval(() => void this.keepUp(), times.renewMs).unref();
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }
 
+  /** Returns whether the store took the last command. */
+  isReachable(): boolean {
+    return this.#hasAnswered && this.#client.status === "ready";
+  }
+
   async states(key: LimitedKey): Promise<LimitStates> {
     const { names, limits } = this.#bucketsOf(key);
-    const levels = await reached(this.#client.parleyLevels(...names, this.#now(), ...limits));
-    const [own, overall] = this.#toBuckets(key, levels);
+    const answer = await this.#reached(this.#client.parleyLevels(...names, this.#now(), ...limits));
+    const [own, overall] = this.#toBuckets(key, answer);
     return statesOf(own, overall, 0);
   }
 
@@ -83,13 +89,13 @@ export class ValkeyLimitStore implements LimitStore, Disposable {
     const bound = key.concurrency ?? "";
     const isSent = this.#client.status === "ready";
     const asked = this.#client.parleyTake(...endNames, this.#now(), ...limits, bound, leaseMs, leaseMs + lateCommitMs);
-    const [isTaken, ...levels] = await reached(asked).catch(async (error: unknown) => {
+    const answer = await this.#reached(asked).catch(async (error: unknown) => {
       // The store may have taken it, and only the answer was lost.
       if (isSent) this.#keepEnd([...endNames, this.#now(), ...limits, 1, 0]);
       throw error;
     });
-    let buckets = this.#toBuckets(key, levels);
-    if (isTaken === 0)
+    let buckets = this.#toBuckets(key, answer);
+    if (answer[0] === 0)
       return exceeded("requests", buckets, 1, 0) ?? { limit: "concurrency", bound: key.concurrency ?? 0, waitMs: 0 };
     this.#running.add(running);
     return {
@@ -97,28 +103,37 @@ export class ValkeyLimitStore implements LimitStore, Disposable {
       tokenLimit: Math.min(key.perMinute.tokens, this.#overall.tokens),
       takeTokens: async (wanted) => {
         const args = [...names, running.lease, this.#now(), ...limits, wanted, leaseMs + lateCommitMs];
-        const [isTaken, ...levels] = await reached(this.#client.parleyTakeTokens(...args));
-        buckets = this.#toBuckets(key, levels);
-        return isTaken === 0 ? exceeded("tokens", buckets, wanted, 0) : undefined;
+        const answer = await this.#reached(this.#client.parleyTakeTokens(...args));
+        buckets = this.#toBuckets(key, answer);
+        return answer[0] === 0 ? exceeded("tokens", buckets, wanted, 0) : undefined;
       },
       commit: (usedTokens) => end(0, usedTokens),
       rollback: () => end(1, 0),
     };
   }
 
-  /** Renews the leases of all running requests, and ends those whose end did not arrive. */
-  async #keepUp(): Promise<void> {
+  /** Ends the leases whose end did not arrive, and renews the others. Call it when the client is connected again. */
+  async keepUp(): Promise<void> {
     const unended = this.#unended;
     this.#unended = [];
     for (const args of unended) void this.#sendEnd(args);
-    const running = [...this.#running];
+    await this.#reached(this.renew()).catch(() => undefined);
+  }
+
+  /**
+   * Renews all leases of this server. The calls are sent at once: a call that is sent after the end of one of its leases
+   * would create that lease again.
+   * @throws the error of the library
+   */
+  async renew(): Promise<void> {
+    const running = [...this.#running].flatMap(({ places, lease }) => [places, lease]);
     const { leaseMs } = this.#times;
-    do {
-      const names = running.splice(0, renewedAtOnce).flatMap(({ places, lease }) => [places, lease]);
-      const renewed = this.#client.parleyRenew(names.length, ...names, this.#now(), leaseMs, leaseMs + lateCommitMs);
-      // The next call renews them again. Without any lease, the call notices a store that does not answer.
-      await renewed.catch(() => undefined);
-    } while (running.length > 0);
+    const calls: Promise<null>[] = [];
+    while (running.length > 0) {
+      const names = running.splice(0, maxRenewedNames);
+      calls.push(this.#client.parleyRenew(names.length, ...names, this.#now(), leaseMs, leaseMs + lateCommitMs));
+    }
+    await Promise.all(calls);
   }
 
   async #end(running: RunningLease, args: EndArguments): Promise<void> {
@@ -131,6 +146,18 @@ export class ValkeyLimitStore implements LimitStore, Disposable {
 
   #keepEnd(args: EndArguments): void {
     if (this.#unended.push(args) > maxUnended) this.#unended.shift();
+  }
+
+  /** @throws {StateError} if the store does not answer, or answers with an error */
+  async #reached<T>(answer: Promise<T>): Promise<T> {
+    try {
+      const result = await answer;
+      this.#hasAnswered = true;
+      return result;
+    } catch (cause) {
+      this.#hasAnswered = false;
+      throw new StateError("Valkey, which keeps the limits, cannot be reached.", { cause });
+    }
   }
 
   #now(): string | number {
@@ -147,7 +174,7 @@ export class ValkeyLimitStore implements LimitStore, Disposable {
   }
 
   /** Returns buckets that had these levels at the time 0. */
-  #toBuckets({ perMinute }: LimitedKey, levels: Levels): [own: Buckets, overall: Buckets] {
+  #toBuckets({ perMinute }: LimitedKey, [, ...levels]: BucketLevels): [own: Buckets, overall: Buckets] {
     const [requests, tokens, overallRequests, overallTokens] = levels;
     return [
       { requests: bucket(perMinute.requests, requests), tokens: bucket(perMinute.tokens, tokens) },
@@ -160,10 +187,3 @@ export class ValkeyLimitStore implements LimitStore, Disposable {
 }
 
 const bucket = (limit: number, level: string): TokenBucket => new TokenBucket(limit, 0, Number(level));
-
-/** @throws {StateError} if the store does not answer, or answers with an error */
-async function reached<T>(answer: Promise<T>): Promise<T> {
-  return answer.catch((cause: unknown) => {
-    throw new StateError("Valkey, which keeps the limits, cannot be reached.", { cause });
-  });
-}
