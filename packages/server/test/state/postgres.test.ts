@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { assertCase, keyStoreContract, usageLedgerContract } from "@parley/server/testing";
 import type { KeyStoreSubject, UsageLedgerSubject } from "@parley/server/testing";
 import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
@@ -47,5 +47,52 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
 
   describe("the usage ledger", () => {
     test.each(usageLedgerContract)("$title", (one) => assertCase(one, openLedger));
+  });
+
+  test("a database of a newer version is refused, and not changed", async () => {
+    const database = await postgres.createDatabase();
+    const url = postgres.urlOf(database);
+    await (await openPostgres(url))[Symbol.asyncDispose]();
+    await postgres.query("UPDATE parley.schema SET version = 99", database);
+    await expect(openPostgres(url)).rejects.toMatchObject({
+      name: "StateError",
+      message: `The database ${database} was written by a newer Parley (schema 99, this one knows 1): use that version, or another database.`,
+    });
+    expect(await postgres.query("SELECT version FROM parley.schema", database)).toEqual([{ version: 99 }]);
+  });
+
+  const malformed = /^The URL of PostgreSQL is malformed: write postgres:/;
+  test.each([
+    ["that is empty", () => "", malformed],
+    ["of another protocol", (url: URL) => url.href.replace("postgres:", "mysql:"), malformed],
+    ["without a host and a protocol", () => "host=localhost password=secret", malformed],
+    ["with a # in its password", (url: URL) => url.href.replace("secret", "secret#1"), malformed],
+    ["with a broken escape", (url: URL) => url.href.replace("secret", "secret%E0%A4"), malformed],
+    ["with a port that is too high", (url: URL) => url.href.replace(/:\d+\//, ":99999/"), malformed],
+    ["where nothing listens", (url: URL) => url.href.replace(/:\d+\//, ":1/"), /127.0.0.1:1 refuses the connection:/],
+    ["of an unknown host", (url: URL) => url.href.replace("127.0.0.1", "nowhere.invalid"), /has an unknown host name/],
+    ["with a wrong password", (url: URL) => url.href.replace("secret", "secret2"), /does not accept the user or the/],
+    ["without a password", (url: URL) => url.href.replace(":secret", ""), /does not accept the user or the password/],
+    ["with an unknown user", (url: URL) => url.href.replace("parley:", "nobody:"), /does not accept the user or the/],
+    ["of a missing database", (url: URL) => `${url.href}-2`, /does not have this database: create it/],
+    ["of a database without rights", (url: URL) => url.href.replace(/[^/]+$/, "postgres"), /grant it CREATE on/],
+    [
+      "that wants TLS",
+      (url: URL) => `${url.href}?sslmode=verify-full`,
+      /cannot be used: The server does not support SSL/,
+    ],
+    [
+      "with a missing certificate",
+      (url: URL) => `${url.href}?sslrootcert=/none`,
+      /cannot be used: ENOENT: no such file/,
+    ],
+  ])("a URL %s gets one sentence without the password", async (_what, spoil, sentence) => {
+    const error = await openPostgres(spoil(new URL(postgres.urlOf(await postgres.createDatabase())))).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({ name: "StateError", message: expect.stringMatching(sentence) as string }); // a matcher
+    const { message } = error as Error; // toMatchObject has checked it
+    expect(message).not.toContain("secret");
+    expect(message).toMatch(/^[^\n]+[^.]\.$/);
   });
 });

@@ -7,7 +7,7 @@ import { steps } from "./tables.ts";
 const schemaVersion = steps.length;
 
 /** Identifies our migrations among the advisory locks of a database. Every version of Parley uses this number. */
-const lockNumber = 7_305_417_288;
+export const migrationLock = 7_305_417_288;
 
 /**
  * Migrates the tables to `schemaVersion` in one transaction. Of several processes that migrate at once, one does, and the
@@ -17,7 +17,7 @@ const lockNumber = 7_305_417_288;
  */
 export async function migrate(client: Client): Promise<Uint8Array> {
   await client.query("BEGIN");
-  await client.query("SELECT pg_advisory_xact_lock($1)", [lockNumber]);
+  await client.query("SELECT pg_advisory_xact_lock($1)", [migrationLock]);
   const found = await readVersion(client);
   if (found > schemaVersion)
     throw new StateError(

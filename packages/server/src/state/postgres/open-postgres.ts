@@ -15,8 +15,16 @@ export interface PostgresState extends AsyncDisposable {
   readonly cacheSecret: Uint8Array;
 }
 
-const connectMs = 5000;
-const statementMs = 5000;
+/** Times in milliseconds. The defaults are for production. */
+interface PostgresOptions {
+  /** A server that has not renewed its lease for this time counts as dead. Default: 20 s. */
+  readonly leaseMs?: number;
+  /** Default: 5 s. */
+  readonly maxConnectMs?: number;
+  /** Default: 5 s. */
+  readonly maxStatementMs?: number;
+}
+
 /** Maximum number of connections of one server. */
 const maxConnections = 10;
 
@@ -24,19 +32,19 @@ const maxConnections = 10;
  * Connects to a database, and creates or migrates its tables. A lost connection makes the running calls reject; later calls
  * connect again.
  * @param url such as `postgres://user:password@host:5432/database`
- * @param leaseMs milliseconds after which a server that has stopped renewing its lease counts as dead
  * @throws {StateError} if the database cannot be used; the message never contains the password
  */
-export async function openPostgres(url: string, leaseMs = 20_000): Promise<PostgresState> {
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<PostgresState> {
+  const { leaseMs = 20_000, maxConnectMs = 5000, maxStatementMs = 5000 } = options;
   const place = assertUrl(url);
-  const config: ClientConfig = { connectionString: url, connectionTimeoutMillis: connectMs, keepAlive: true };
+  const config: ClientConfig = { connectionString: url, connectionTimeoutMillis: maxConnectMs, keepAlive: true };
   const cacheSecret = await prepareTables(config, place);
   const pool = new Pool({
     ...config,
     max: maxConnections,
-    statement_timeout: statementMs,
-    // A server that is paused cannot end a statement itself, so the client gives up a little later.
-    query_timeout: statementMs + 1000,
+    statement_timeout: maxStatementMs,
+    // A server that does not answer cannot end a statement either, so the client gives up a little later.
+    query_timeout: maxStatementMs * 1.2,
     types: {
       getTypeParser: (oid, format) => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)),
     },
@@ -57,41 +65,49 @@ export async function openPostgres(url: string, leaseMs = 20_000): Promise<Postg
 
 /** Migrates over a connection without a statement timeout, because another process may migrate for a long time. */
 async function prepareTables(config: ClientConfig, place: string): Promise<Uint8Array> {
-  const client = new Client(config);
-  client.on("error", () => undefined);
+  let client: Client | undefined;
   try {
+    client = new Client(config);
+    client.on("error", () => undefined);
     await client.connect();
     return await migrate(client);
   } catch (error) {
     throw error instanceof StateError ? error : new StateError(explain(error, place), { cause: error });
   } finally {
-    await client.end().catch(() => undefined);
+    await client?.end().catch(() => undefined);
   }
 }
+
+const malformed =
+  "The URL of PostgreSQL is malformed: write postgres://user:password@host:5432/database, with special characters percent-encoded.";
 
 /** @returns the host and port, to be shown in messages @throws {StateError} */
 function assertUrl(text: string): string {
   const url = URL.parse(text);
-  if (!url || !["postgres:", "postgresql:"].includes(url.protocol) || url.hash !== "")
-    throw new StateError(
-      "The URL of PostgreSQL is malformed: write postgres://user:password@host:5432/database, with special characters percent-encoded.",
-    );
+  if (!url || !["postgres:", "postgresql:"].includes(url.protocol) || url.hash !== "") throw new StateError(malformed);
   return url.searchParams.get("host") ?? (url.host || "localhost");
 }
 
+const refused = "does not accept the user or the password: correct the URL.";
 /** Sentences for SQLSTATE codes and for the codes of Node's sockets. */
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "refuses the connection: start it, or correct the URL.",
-  ENOENT: "has no such socket: start it, or correct the URL.",
-  ENOTFOUND: "is not a known host: correct the URL.",
-  "28P01": "does not accept the user or the password: correct the URL.",
-  "28000": "does not accept the user or the password: correct the URL.",
+  ENOTFOUND: "has an unknown host name: correct the URL.",
+  EAI_AGAIN: "has an unknown host name: correct the URL.",
+  "28P01": refused,
   "3D000": "does not have this database: create it, or correct the URL.",
   "42501": "does not let this user create tables: grant it CREATE on the database.",
 };
 
 function explain(error: unknown, place: string): string {
-  const { code, message } = error as NodeJS.ErrnoException; // pg rejects with errors only; those of PostgreSQL have a code
-  const reason = reasons[code ?? ""] ?? `cannot be used: ${message.replace(/\.$/, "").replaceAll("\n", " ")}.`;
-  return `PostgreSQL at ${place} ${reason}`;
+  if (error instanceof URIError) return malformed;
+  const { code = "", message } = error as NodeJS.ErrnoException; // pg rejects with errors only; most have a code
+  // pg reports these two without a code.
+  const told = message.startsWith("SASL")
+    ? refused
+    : message.includes("timeout")
+      ? "does not answer in time."
+      : undefined;
+  const [firstLine = ""] = (message || code).split("\n");
+  return `PostgreSQL at ${place} ${reasons[code] ?? told ?? `cannot be used: ${firstLine.replace(/\.$/, "")}.`}`;
 }

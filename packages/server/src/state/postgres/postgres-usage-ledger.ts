@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Big } from "big.js";
+import { DatabaseError } from "pg";
 import type { Pool } from "pg";
 import type {
   BudgetShortage,
@@ -43,20 +44,44 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
   readonly #renewing: NodeJS.Timeout;
   /** True after the first write. A command that only reads is not a replica. */
   #isReplica = false;
+  /**
+   * Entries that may exist although `open` has rejected, because the connection was lost before its answer, with the time of
+   * the loss. The statement may still run, so they are withdrawn more than once.
+   */
+  readonly #doubtful = new Map<string, number>();
+  readonly #leaseMs: number;
 
   constructor(pool: Pool, leaseMs: number) {
     this.#pool = pool;
+    this.#leaseMs = leaseMs;
     this.#maxAge = `${leaseMs / 2} ms`;
     // A renewal that fails is repeated by the next one.
     this.#renewing = setInterval(() => void this.#renew().catch(() => undefined), leaseMs / 4).unref();
   }
 
   async #renew(): Promise<void> {
-    if (this.#isReplica) await this.#pool.query("SELECT parley.renew($1, $2)", [this.#replicaId, this.#maxAge]);
+    if (!this.#isReplica) return;
+    await this.#pool.query("SELECT parley.renew($1, $2)", [this.#replicaId, this.#maxAge]);
+    for (const [id, sinceMs] of this.#doubtful) {
+      await this.withdraw(id);
+      if (performance.now() - sinceMs > this.#leaseMs / 2) this.#doubtful.delete(id);
+    }
   }
 
   async open(record: OpenRecord, hold?: HoldRequest): Promise<Hold | BudgetShortage | undefined> {
     this.#isReplica = true;
+    if (this.#doubtful.delete(record.id)) await this.withdraw(record.id);
+    const opened = await this.#open(record, hold).catch((error: unknown) => {
+      // An error that PostgreSQL has reported was rolled back.
+      if (!(error instanceof DatabaseError)) this.#doubtful.set(record.id, performance.now());
+      throw error;
+    });
+    if (!opened || opened.tokens === null || opened.rest === null) return undefined;
+    const heldUsd = toUsd(opened.held);
+    return opened.tokens > 0 ? { maxTokens: opened.tokens, heldUsd } : { restUsd: toUsd(opened.rest), heldUsd };
+  }
+
+  async #open(record: OpenRecord, hold: HoldRequest | undefined): Promise<OpenRow | undefined> {
     const { id, keyId, model, isStream, startedMs, pricing } = record;
     const { budgets, bound } = hold ?? {};
     const { rows } = await this.#pool.query<OpenRow>({
@@ -80,10 +105,7 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
         bound?.isMaximumNamed,
       ],
     });
-    const [opened] = rows;
-    if (!opened || opened.tokens === null || opened.rest === null) return undefined;
-    const heldUsd = toUsd(opened.held);
-    return opened.tokens > 0 ? { maxTokens: opened.tokens, heldUsd } : { restUsd: toUsd(opened.rest), heldUsd };
+    return rows[0];
   }
 
   async withdraw(id: string): Promise<void> {

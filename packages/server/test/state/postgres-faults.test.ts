@@ -1,0 +1,268 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Big } from "big.js";
+import * as fc from "fast-check";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { until } from "@parley/server/testing";
+import type { CloseRecord, HoldRequest, OpenRecord } from "../../src/accounts/ledger/usage-ledger.ts";
+import { affordableTokens, costOf } from "../../src/accounts/money/budgets.ts";
+import { migrationLock } from "../../src/state/postgres/migrate.ts";
+import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
+import type { PostgresState } from "../../src/state/postgres/open-postgres.ts";
+import { startProxy } from "./silent-proxy.ts";
+import { TestPostgres, postgresFolder } from "../../testing/start-postgres.ts";
+
+const none = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+const opened = (id: string, keyId = "key"): OpenRecord => ({
+  id,
+  keyId,
+  model: "vendor/model-1",
+  isStream: false,
+  startedMs: Date.parse("2026-11-15T12:00:00Z"),
+  pricing: { prompt: "0.01", completion: "0.1", image: "0", request: "0.001" },
+});
+const closed = (id: string): CloseRecord => ({
+  id,
+  keyId: "key",
+  usage: none,
+  outcome: "abandoned",
+  errorCode: undefined,
+  costUsd: "0.1",
+  endedMs: Date.parse("2026-11-15T12:00:01Z"),
+});
+/** 0.051 + 2 × 0.1 = 0.251 dollars. */
+const bound = { fixedUsd: "0.051", perTokenUsd: "0.1", maxTokens: 2, isMaximumNamed: true };
+const holdOf = (budgetUsd: string): HoldRequest => ({ bound, budgets: { budgetUsd, monthlyBudgetUsd: undefined } });
+
+describe.skipIf(!postgresFolder)("PostgreSQL under faults (this needs `initdb` of PostgreSQL)", () => {
+  let postgres: TestPostgres;
+  beforeAll(async () => void (postgres = await TestPostgres.start()));
+  afterAll(() => postgres[Symbol.asyncDispose]());
+
+  async function open(url: string, options?: Parameters<typeof openPostgres>[1]): Promise<PostgresState> {
+    const state = await openPostgres(url, options);
+    onTestFinished(() => state[Symbol.asyncDispose]());
+    return state;
+  }
+  const newUrl = async (): Promise<string> => postgres.urlOf(await postgres.createDatabase());
+
+  test("two servers that race for one budget spend it to the last request that it pays for", async () => {
+    const url = await newUrl();
+    const states = [await open(url), await open(url)];
+    const racing = Array.from({ length: 100 }, (_none, index) =>
+      states.map(({ ledger }, server) => ledger.open(opened(`${server}-${index}`), holdOf("25.2"))),
+    );
+    const all = await Promise.all(racing.flat());
+    expect(all.filter((one) => one && "maxTokens" in one)).toHaveLength(100);
+    expect(await states[0]?.ledger.open(opened("more"), holdOf("25.2"))).toEqual({ restUsd: "0.1", heldUsd: "25.1" });
+  });
+
+  test("the function in the database holds what affordableTokens and costOf compute", async () => {
+    const { ledger } = await open(await newUrl());
+    const usd = fc.tuple(fc.nat(300), fc.nat(20)).map(([digits, scale]) => new Big(`${digits}e-${scale}`).toFixed());
+    const bounds = fc.record({
+      fixedUsd: usd,
+      perTokenUsd: usd,
+      maxTokens: fc.integer({ min: 1, max: 200_000 }),
+      isMaximumNamed: fc.boolean(),
+    });
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(bounds, usd, async (one, budgetUsd) => {
+        const id = `property-${(count += 1)}`;
+        const budgets = { budgetUsd, monthlyBudgetUsd: undefined };
+        const tokens = affordableTokens(one, new Big(budgetUsd));
+        expect(await ledger.open(opened(id, id), { bound: one, budgets })).toEqual(
+          tokens === 0
+            ? { restUsd: budgetUsd, heldUsd: "0" }
+            : { maxTokens: tokens, heldUsd: costOf(one, tokens).toFixed() },
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("of two processes that migrate at once, one does and the other waits; both get the same secret", async () => {
+    const url = await newUrl();
+    const database = new URL(url).pathname.slice(1);
+    const holder = new Client({ connectionString: url });
+    await holder.connect();
+    await holder.query("SELECT pg_advisory_lock($1)", [migrationLock]);
+    const secrets = [runChild(url, printSecret), runChild(url, printSecret)].map(({ output }) => output());
+    const waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    await until(
+      () => postgres.query(waiting),
+      (rows) => rows.length === 2,
+      15_000,
+    );
+    expect(await postgres.query("SELECT to_regclass('parley.keys') AS found", database)).toEqual([{ found: null }]);
+    await holder.end();
+    const [first, second] = await Promise.all(secrets);
+    expect(first).toMatch(/^[0-9a-f]{64}$/);
+    expect(second).toBe(first);
+  });
+
+  test("a killed server's entries are abandoned when its lease expires, and charged once by two others", async () => {
+    const url = await newUrl();
+    const options = { leaseMs: 1000 };
+    const states = [await open(url, options), await open(url, options)] as const;
+    for (const [index, { ledger }] of states.entries()) await ledger.open(opened(`live-${index}`));
+    const child = runChild(url, `${openEntries(2)} console.log("opened"); setInterval(() => {}, 1000);`);
+    await until(child.soFar, (text) => text === "opened", 15_000);
+    child.process.kill("SIGKILL");
+    expect(await states[0].ledger.abandoned()).toEqual([]);
+    for (const { ledger } of states) {
+      const left = await until(
+        () => ledger.abandoned(),
+        ({ length }) => length > 0,
+      );
+      expect(left.map(({ id }) => id).toSorted()).toEqual(["dead-0", "dead-1"]);
+    }
+    const closing = states.flatMap(({ ledger }) => ["dead-0", "dead-1"].map((id) => ledger.close(closed(id))));
+    await Promise.all(closing);
+    for (const { ledger } of states) expect(await ledger.abandoned()).toEqual([]);
+    expect(await states[1].ledger.spentUsd("key")).toBe("0.2");
+    expect(await states[1].ledger.open(opened("next"), holdOf("0.45"))).toEqual({ restUsd: "0.25", heldUsd: "0" });
+  });
+
+  test("a server that ends properly has its open entries abandoned at once", async () => {
+    const url = await newUrl();
+    const [first, second] = [await openPostgres(url), await open(url)];
+    await first.ledger.open(opened("left"));
+    expect(await second.ledger.abandoned()).toEqual([]);
+    await first[Symbol.asyncDispose]();
+    expect(await second.ledger.abandoned()).toMatchObject([{ id: "left" }]);
+  });
+
+  test("after an absence of the database, no entry of a live server is abandoned", async () => {
+    const url = await newUrl();
+    const change = (set: string): Promise<unknown> =>
+      postgres.query(`UPDATE parley.replicas SET ${set}`, new URL(url).pathname.slice(1));
+    const states = [await open(url), await open(url)] as const;
+    for (const [index, { ledger }] of states.entries()) await ledger.open(opened(`live-${index}`));
+    // An hour without renewals, for all servers.
+    await change("renewed_at = renewed_at - interval '1 hour', kept_since = kept_since - interval '1 hour'");
+    for (const { ledger } of states) expect(await ledger.abandoned()).toEqual([]);
+    await states[0].ledger.assertWritable();
+    expect(await states[0].ledger.abandoned()).toEqual([]);
+    // The first server renews for eleven seconds, and the second one does not.
+    await change("kept_since = kept_since - interval '11 s'");
+    expect(await states[0].ledger.abandoned()).toMatchObject([{ id: "live-1" }]);
+    expect(await states[1].ledger.abandoned()).toEqual([]);
+  });
+
+  test("a killed database makes every call reject until it is back, and nothing must be opened again", async () => {
+    const { keys, ledger } = await open(await newUrl());
+    await ledger.open(opened("one"));
+    const calls = [
+      () => keys.find("aaaaaaaaaaaa"),
+      () => keys.list(),
+      () => ledger.open(opened("two"), holdOf("1")),
+      () => ledger.checkpoint([{ id: "one", usage: none }]),
+      () => ledger.close(closed("one")),
+      () => ledger.abandoned(),
+      () => ledger.assertWritable(),
+    ];
+    await postgres.kill();
+    for (const call of calls) await expect(call()).rejects.toThrow(/terminat|ECONNREFUSED/i);
+    await postgres.start();
+    for (const call of calls) await call();
+    expect(await ledger.spentUsd("key")).toBe("0.1");
+  });
+
+  test("a statement that waits for too long is ended, and the next one works", async () => {
+    const url = await newUrl();
+    const { keys } = await open(url, { maxStatementMs: 200 });
+    const locker = new Client({ connectionString: url });
+    await locker.connect();
+    await locker.query("BEGIN; LOCK TABLE parley.keys IN ACCESS EXCLUSIVE MODE");
+    await expect(keys.list()).rejects.toThrow("statement timeout");
+    await locker.end();
+    expect(await keys.list()).toEqual([]);
+  });
+
+  test("an entry whose answer was lost is withdrawn, with its hold", async () => {
+    const url = await newUrl();
+    await using proxy = await startProxy(postgres.port);
+    const { ledger } = await open(url.replace(`:${postgres.port}`, `:${proxy.port}`), {
+      maxStatementMs: 300,
+      leaseMs: 800,
+    });
+    await ledger.open(opened("one"), holdOf("1"));
+    proxy.isSilent = true;
+    await expect(ledger.open(opened("lost"), holdOf("1"))).rejects.toThrow("Query read timeout");
+    const { ledger: other } = await open(url);
+    expect(await other.find("lost")).toMatchObject({ outcome: "open" });
+    proxy.isSilent = false;
+    await until(
+      () => other.find("lost"),
+      (entry) => entry === undefined,
+    );
+    expect(await other.open(opened("more"), holdOf("0.4"))).toEqual({ restUsd: "0.149", heldUsd: "0.251" });
+    expect(await other.find("one")).toBeDefined();
+  });
+
+  test("an entry whose answer was lost can be opened again at once", async () => {
+    const url = await newUrl();
+    await using proxy = await startProxy(postgres.port);
+    const { ledger } = await open(url.replace(`:${postgres.port}`, `:${proxy.port}`), { maxStatementMs: 300 });
+    await ledger.open(opened("one"), holdOf("1"));
+    proxy.isSilent = true;
+    await expect(ledger.open(opened("lost"), holdOf("1"))).rejects.toThrow("Query read timeout");
+    proxy.isSilent = false;
+    expect(await ledger.open(opened("lost"), holdOf("1"))).toEqual({ maxTokens: 2, heldUsd: "0.251" });
+    await ledger.assertWritable();
+    expect(await ledger.find("lost")).toBeDefined();
+  });
+
+  test("entries are read in pages and pruned in steps", async () => {
+    const url = await newUrl();
+    const { ledger } = await open(url);
+    await postgres.query(
+      `INSERT INTO parley.requests SELECT lpad(n::text, 5, '0'), 'key', 'model', false, n / 1500, 5000, 'complete', NULL,
+         0, 0, 0, 0, 0, '{}', 0, gen_random_uuid() FROM generate_series(1, 4500) n`,
+      new URL(url).pathname.slice(1),
+    );
+    for (const order of ["oldest first", "newest first"] as const) {
+      const ids: string[] = [];
+      for await (const { id } of ledger.entries({ keyId: "key" }, order)) ids.push(id);
+      expect(ids).toHaveLength(4500);
+      expect(order === "oldest first" ? ids : ids.toReversed()).toEqual(ids.toSorted());
+    }
+    expect(await ledger.prune(5001)).toBe(4500);
+  });
+
+  test("a host that accepts connections and says nothing gets a sentence", async () => {
+    await using proxy = await startProxy(postgres.port);
+    proxy.isSilent = true;
+    await expect(openPostgres(`postgres://u:secret@127.0.0.1:${proxy.port}/d`, { maxConnectMs: 200 })).rejects.toThrow(
+      `PostgreSQL at 127.0.0.1:${proxy.port} does not answer in time.`,
+    );
+  });
+});
+
+const printSecret = `console.log(Buffer.from(state.cacheSecret).toString("hex")); await state[Symbol.asyncDispose]();`;
+const openEntries = (count: number): string =>
+  `for (let n = 0; n < ${count}; n += 1) await state.ledger.open({ ...${JSON.stringify(opened(""))}, id: "dead-" + n }, ${JSON.stringify(holdOf("5"))});`;
+
+/** Opens the state in another process, and runs a script with it. The process is killed with the test. */
+function runChild(url: string, script: string) {
+  const module = new URL("../../src/state/postgres/open-postgres.ts", import.meta.url).href;
+  const opening = `import { openPostgres } from "${module}"; const state = await openPostgres("${url}", { leaseMs: 1000 });`;
+  const process_ = spawn(process.execPath, ["--input-type=module", "-e", opening + script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void process_.kill("SIGKILL"));
+  let text = "";
+  process_.stdout.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")));
+  const soFar = (): string => text.trim();
+  return {
+    process: process_,
+    soFar,
+    output: async (): Promise<string> => {
+      await once(process_, "close");
+      return soFar();
+    },
+  };
+}
