@@ -86,6 +86,8 @@ function readUrl(text: string): { readonly options: RedisOptions; readonly at: s
     typeof isTls !== "boolean" ||
     !url.hostname ||
     db === undefined ||
+    url.search !== "" ||
+    url.hash !== "" ||
     password === undefined ||
     username === undefined
   )
@@ -117,6 +119,8 @@ const sentences: readonly (readonly [reason: RegExp, rest: string])[] = [
   [/ENOTFOUND|EAI_AGAIN/, "cannot be found: the host name has no address."],
   [/timeout|timed out|ETIMEDOUT/i, "does not answer within a second."],
   [/Protocol error/, "is neither Valkey nor Redis."],
+  [/certificate/, "has a certificate that is not trusted: NODE_EXTRA_CA_CERTS must name the file of its CA."],
+  [/ECONNRESET|closed/, "closes the connection: a server with TLS needs the scheme valkeys or rediss."],
   [/DB index/, "does not have the database that the URL names."],
 ];
 
