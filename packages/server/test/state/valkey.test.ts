@@ -1,11 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { Server } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
-import { inspect } from "node:util";
 import { Valkey } from "iovalkey";
-import selfsigned from "selfsigned";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { assertCase, limitStoreContract, overallLimits, startValkey } from "@parley/server/testing";
 import { until, valkeyProgram } from "@parley/server/testing";
@@ -201,102 +196,7 @@ describe.skipIf(valkeyProgram === undefined)("limits in Valkey (this needs `valk
     expect(performance.now() - start).toBeLessThan(1900);
     expect(opened.isReachable()).toBe(false);
   }
-
-  describe("say in one sentence, without the password, that", () => {
-    let locked: TestValkey;
-    let replica: TestValkey;
-    const silent = createServer().listen(0, "127.0.0.1");
-    const foreign = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")).listen(0, "127.0.0.1");
-    const closing = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
-    let secured: Server;
-    beforeAll(async () => {
-      const { private: key, cert } = await selfsigned.generate([{ name: "commonName", value: "127.0.0.1" }]);
-      secured = createTlsServer({ key, cert }).listen(0, "127.0.0.1");
-      locked = await startValkey(
-        "--requirepass",
-        "right",
-        "--user",
-        "weak",
-        "on",
-        ">right",
-        "~*",
-        "+@all",
-        "-@scripting",
-      );
-      replica = await startValkey("--replicaof", `127.0.0.1 ${valkey.port}`);
-    });
-    afterAll(async () => {
-      await Promise.all([locked[Symbol.asyncDispose](), replica[Symbol.asyncDispose]()]);
-      for (const server of [silent, foreign, closing, secured]) server.close();
-    });
-
-    const malformed = /^The URL of Valkey is malformed: it must look like valkey:\/\/[^.]+\.$/;
-    const cases: readonly (readonly [title: string, url: () => string, sentence: RegExp])[] = [
-      ["the URL is not one", () => "s3cret", malformed],
-      ["its scheme is another", () => "http://:s3cret@127.0.0.1:6379", malformed],
-      ["its port is not a number", () => "valkey://:s3cret@127.0.0.1:port", malformed],
-      ["its host is missing", () => "valkey:///0", malformed],
-      ["its database is not a number", () => "valkey://:s3cret@127.0.0.1/name", malformed],
-      ["it has options", () => "valkey://:s3cret@127.0.0.1/0?family=6", malformed],
-      ["its password is not encoded", () => "valkey://:s3cret%@127.0.0.1", malformed],
-      [
-        "nothing listens there",
-        () => "redis://:s3cret@127.0.0.1:1",
-        /^Valkey at 127\.0\.0\.1:1 refuses the connection\.$/,
-      ],
-      [
-        "the host has no address",
-        () => "valkey://:s3cret@store.invalid",
-        /:6379 (cannot be found: the host name has no address|does not answer within a second)\.$/,
-      ],
-      ["the password is wrong", () => at(locked.port, ":s3cret@"), /refuses the user or the password\.$/],
-      ["the password is missing", () => at(locked.port), /refuses the user or the password\.$/],
-      [
-        "the database does not exist",
-        () => at(locked.port, ":right@", "/99"),
-        /does not have the database that the URL names\.$/,
-      ],
-      ["the server is a replica", () => at(replica.port), /is a read-only replica: name the primary\.$/],
-      [
-        "the user may not run scripts",
-        () => at(locked.port, "weak:right@"),
-        /does not permit this user all commands of the limits\.$/,
-      ],
-      ["the server does not answer", () => at(portOf(silent)), /does not answer within a second\.$/],
-      [
-        "the server hangs up",
-        () => at(portOf(closing)),
-        /closes the connection: a server with TLS needs the scheme valkeys or rediss\.$/,
-      ],
-      [
-        "the server's certificate is not trusted",
-        () => at(portOf(secured)).replace("valkey:", "valkeys:"),
-        /has a certificate that is not trusted: NODE_EXTRA_CA_CERTS must name the file of its CA\.$/,
-      ],
-      ["the server is another one", () => at(portOf(foreign)), /is neither Valkey nor Redis\.$/],
-    ];
-
-    test.each(cases)("%s", async (_title, url, sentence) => {
-      const error: unknown = await openValkey(url(), overallLimits).catch((error: unknown) => error);
-      expect(error).toBeInstanceOf(StateError);
-      expect(error).toMatchObject({ message: expect.stringMatching(sentence) });
-      expect(inspect(error, { depth: 9 })).not.toMatch(/s3cret|right@/);
-    });
-
-    test("and open a server whose password and database are right", async () => {
-      await using opened = await openValkey(at(locked.port, ":right@", "/3"), overallLimits);
-      expect(await remaining(opened.limits)).toEqual([60, 6000]);
-    });
-  });
 });
-
-const at = (port: number, credentials = "", path = ""): string => `valkey://${credentials}127.0.0.1:${port}${path}`;
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server does not listen");
-  return address.port;
-}
 
 /** Starts another process that takes one request of the key and keeps it. */
 async function startHolder(url: string, of: LimitedKey, times: ValkeyTimes): Promise<ReturnType<typeof spawn>> {
