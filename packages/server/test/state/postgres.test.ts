@@ -1,18 +1,26 @@
+import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { assertCase, keyStoreContract, usageLedgerContract } from "@parley/server/testing";
 import type { KeyStoreSubject, UsageLedgerSubject } from "@parley/server/testing";
+import { PostgresKeyStore } from "../../src/state/postgres/postgres-key-store.ts";
 import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
 import { TestPostgres, postgresFolder } from "../../testing/start-postgres.ts";
 
 describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of PostgreSQL)", () => {
   let postgres: TestPostgres;
-  beforeAll(async () => void (postgres = await TestPostgres.start()));
+  /** The database whose URL is spoiled. */
+  let existing: string;
+  beforeAll(async () => {
+    postgres = await TestPostgres.start();
+    existing = await postgres.createDatabase();
+  });
   afterAll(() => postgres[Symbol.asyncDispose]());
 
-  async function openKeys(): Promise<KeyStoreSubject & AsyncDisposable> {
+  async function openKeys(): Promise<KeyStoreSubject & AsyncDisposable & { readonly url: string }> {
     const url = postgres.urlOf(await postgres.createDatabase());
     const states = [await openPostgres(url), await openPostgres(url)] as const;
     return {
+      url,
       store: states[0].keys,
       other: states[1].keys,
       [Symbol.asyncDispose]: async () => {
@@ -43,6 +51,22 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
 
   describe("the key store", () => {
     test.each(keyStoreContract)("$title", (one) => assertCase(one, openKeys));
+
+    test("asks once for all keys that are searched at the same time", async () => {
+      await using subject = await openKeys();
+      const ids = Array.from({ length: 200 }, (_none, index) => index.toString(16).padStart(12, "0"));
+      for (const id of ids.slice(100)) await subject.store.insert({ id, hash: "", name: id, createdMs: 1 });
+      const pool = new Pool({ connectionString: subject.url });
+      let queries = 0;
+      pool.on("acquire", () => (queries += 1));
+      const store = new PostgresKeyStore(pool);
+      const found = await Promise.all(ids.map((id) => store.find(id)));
+      expect(found.map((key) => key?.name)).toEqual([...ids.slice(0, 100).map(() => undefined), ...ids.slice(100)]);
+      expect(queries).toBe(1);
+      await subject.store.disable("000000000070", 5);
+      expect(await store.find("000000000070")).toMatchObject({ disabledMs: "5" });
+      await pool.end();
+    });
   });
 
   describe("the usage ledger", () => {
@@ -74,7 +98,7 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
     ["with a wrong password", (url: URL) => url.href.replace("secret", "secret2"), /does not accept the user or the/],
     ["without a password", (url: URL) => url.href.replace(":secret", ""), /does not accept the user or the password/],
     ["with an unknown user", (url: URL) => url.href.replace("parley:", "nobody:"), /does not accept the user or the/],
-    ["of a missing database", (url: URL) => `${url.href}-2`, /does not have this database: create it/],
+    ["of a missing database", (url: URL) => `${url.href}_absent`, /does not have this database: create it/],
     ["of a database without rights", (url: URL) => url.href.replace(/[^/]+$/, "postgres"), /grant it CREATE on/],
     [
       "that wants TLS",
@@ -87,9 +111,7 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
       /cannot be used: ENOENT: no such file/,
     ],
   ])("a URL %s gets one sentence without the password", async (_what, spoil, sentence) => {
-    const error = await openPostgres(spoil(new URL(postgres.urlOf(await postgres.createDatabase())))).catch(
-      (reason: unknown) => reason,
-    );
+    const error = await openPostgres(spoil(new URL(postgres.urlOf(existing)))).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: "StateError", message: expect.stringMatching(sentence) as string }); // a matcher
     const { message } = error as Error; // toMatchObject has checked it
     expect(message).not.toContain("secret");

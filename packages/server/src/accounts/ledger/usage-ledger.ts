@@ -97,10 +97,10 @@ export interface EntrySelection {
  * The ledger of all admitted requests. It has one entry per request, which is opened at admission, updated while the
  * request runs, and closed once.
  *
- * Every method is atomic. A change that has resolved survives a crash of the process, and after 50 ms also a crash of the
- * machine. A method rejects when the store cannot be read or written, with an error that depends on the store. Then nothing
- * has changed, and the call may be repeated. Times are milliseconds since 1970, tokens are counts, money is US dollars as
- * exact decimal strings.
+ * Every method is atomic. Calls that run at the same time take effect in any order. A change that has resolved survives a
+ * crash of the process, and after 50 ms also a crash of the machine. A method rejects when the store cannot be read or
+ * written, with an error that depends on the store. Then nothing has changed, and the call may be repeated. Times are
+ * milliseconds since 1970, tokens are counts, money is US dollars as exact decimal strings.
  *
  * `usageLedgerContract` in `@parley/server/testing` tests all of this on any implementation.
  */

@@ -3,18 +3,39 @@ import type { KeyChange, KeyStore, StoredKey } from "../../accounts/keys/key-sto
 import { columnOf, columnsOf, rules, toColumn, toKey } from "../key-row.ts";
 import type { KeyRow } from "../key-row.ts";
 
-/** Keys in PostgreSQL. Nothing is cached: each `find` is one query, so it sees every change of every server. */
+/** The ids that the next query asks for, and the keys that it will find. */
+interface Search {
+  readonly ids: Set<string>;
+  readonly found: Promise<ReadonlyMap<string, StoredKey>>;
+}
+
+/**
+ * Keys in PostgreSQL. Nothing is cached, so each `find` sees every change of every server. Calls of one turn of the event
+ * loop share a query.
+ */
 export class PostgresKeyStore implements KeyStore {
   readonly #pool: Pool;
+  #search: Search | undefined;
 
   constructor(pool: Pool) {
     this.#pool = pool;
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
-    const query = { name: "find-key", text: "SELECT * FROM parley.keys WHERE id = $1", values: [id] };
-    const { rows } = await this.#pool.query<KeyRow>(query);
-    return rows[0] && toKey(rows[0]);
+    this.#search ??= this.#startSearch();
+    this.#search.ids.add(id);
+    return (await this.#search.found).get(id);
+  }
+
+  #startSearch(): Search {
+    const ids = new Set<string>();
+    const find = async (): Promise<ReadonlyMap<string, StoredKey>> => {
+      this.#search = undefined;
+      const text = "SELECT * FROM parley.keys WHERE id = ANY($1)";
+      const { rows } = await this.#pool.query<KeyRow>({ name: "find-keys", text, values: [[...ids]] });
+      return new Map(rows.map((row) => [row.id, toKey(row)]));
+    };
+    return { ids, found: Promise.resolve().then(find) };
   }
 
   async list(): Promise<StoredKey[]> {
