@@ -165,8 +165,7 @@ describe.skipIf(valkeyProgram === undefined)("limits in Valkey (this needs `valk
     await using opened = await openStill();
     const lease = await hold(opened.limits, single, 1000);
     await valkey.signal("SIGSTOP");
-    const [unanswered] = await Promise.all([assertRejects(opened), lease.commit(400)]);
-    expect(unanswered).toBeUndefined();
+    await Promise.all([assertRejects(opened), lease.commit(400)]);
     await valkey.signal("SIGCONT");
     await until(
       () => remaining(opened.limits).catch(() => undefined),
