@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import proxyaddr from "proxy-addr";
 import type { Caller } from "./accounts/keys/caller.ts";
 import { explainUrl } from "./http/explain-url.ts";
@@ -66,9 +66,15 @@ async function serveCaller(deps: PathDeps, mount: Mount, { exchange, caller }: A
     await admission.rollbackIfRefused(serveBody(deps, mount, { exchange, caller, operation, admission }));
   } catch (thrown) {
     // Answers to an authenticated caller have the limit headers, even errors.
-    if (!res.headersSent) setLimitHeaders(res, await deps.limits.states(caller));
+    if (!res.headersSent) await showLimits(deps, res, caller);
     throw thrown;
   }
+}
+
+/** While the limits cannot be looked up, the answer goes without them. Their fault must not hide the first one. */
+async function showLimits({ limits }: PathDeps, res: ServerResponse, caller: Caller): Promise<void> {
+  const states = await limits.states(caller).catch(() => undefined);
+  if (states && !res.headersSent) setLimitHeaders(res, states);
 }
 
 /**

@@ -25,6 +25,8 @@ export interface Deps extends ChatDeps, KeyDeps {
   /** Aborts when the server no longer waits for running requests. */
   readonly shutdown: AbortSignal;
   readonly isStopping: () => boolean;
+  /** Returns false while the store of limits that servers share cannot be reached. */
+  readonly areLimitsReachable: () => boolean;
   readonly log: Log;
   readonly refusals: RefusalSample;
   readonly metrics: Metrics;

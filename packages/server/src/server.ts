@@ -3,7 +3,8 @@ import { SchemaCompiler } from "@parley/inference";
 import type { SupervisorReport } from "@parley/inference";
 import { createApp } from "./app.ts";
 import type { ChatMount } from "./app.ts";
-import { withEnvironmentKey, withStoredKeys } from "./accounts/keys/find-caller.ts";
+import { unlessAway, withEnvironmentKey, withStoredKeys } from "./accounts/keys/find-caller.ts";
+import type { FindCaller } from "./accounts/keys/find-caller.ts";
 import type { KeyStore } from "./accounts/keys/key-store.ts";
 import { RunningKeys } from "./accounts/keys/running-keys.ts";
 import type { Config } from "./config/read-config.ts";
@@ -21,9 +22,10 @@ import { ApiError } from "./errors/api-error.ts";
 import { HangUpError } from "./errors/hang-up.ts";
 import type { AdmissionDeps } from "./chat/admission/admit.ts";
 import { BodyBytes } from "./chat/admission/body-bytes.ts";
+import type { LimitStore } from "./accounts/limits/limit-store.ts";
 import { Limits } from "./accounts/limits/limits.ts";
 import { Listener } from "./sockets/listener.ts";
-import { LedgerRecorder, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
+import { AbandonedWatch, LedgerRecorder, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
 import type { UsageLedger } from "./accounts/ledger/usage-ledger.ts";
 import type { Log } from "./observe/log.ts";
 import { createMetrics, metricsHandler } from "./observe/metrics.ts";
@@ -31,9 +33,11 @@ import { RefusalSample } from "./observe/refusal-sample.ts";
 import { GatheredBytes } from "./chat/relay/gathered-bytes.ts";
 import { MemoryReturn } from "./return-memory.ts";
 import { MemoryLimitStore } from "./state/memory-limit-store.ts";
-import { openState } from "./state/open-state.ts";
+import { openStateOf } from "./state/open-state.ts";
 import type { State } from "./state/open-state.ts";
+import { makePrivateFolder } from "./state/private-file.ts";
 import { RunFolder, ServerLock } from "./state/server-lock.ts";
+import { openValkey } from "./state/valkey/open-valkey.ts";
 
 export interface ServerOptions {
   readonly config: Config;
@@ -85,16 +89,16 @@ async function start(
   { config, log, lostLines = () => 0, report, mount = "node" }: ServerOptions,
   started: AsyncDisposableStack,
 ): Promise<RunningServer> {
-  const state = ownState(config.dataDir, started);
-  const abandoned = await closeAbandoned(state.ledger, nowMs());
+  const { keys, ledger, cacheSecret } = await ownState(config, started);
+  const abandoned = await closeAbandoned(ledger, nowMs());
   const refusals = new RefusalSample(nowMs);
   // Opened before the engines start, so a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log, refusals));
   const metricsListener = await openMetrics(config, started);
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
-  const models = await openModels({ config, runFolder, cacheSecret: state.cacheSecret, report }, started);
-  const recorder = openRecorder(state.ledger, log, started);
-  const gates = gatesFor(config, state.ledger, recorder, listener);
+  const models = await openModels({ config, runFolder, cacheSecret, report }, started);
+  const recorder = openRecorder(config, { ledger, log }, started);
+  const gates = gatesFor({ config, ledger, recorder, listener, store: await openLimits(config, started) });
   const { gatheredBytes } = gates;
   const counted = { requests: recorder, connections: listener.connections, gatheredBytes };
   const metrics = createMetrics({ models, ...counted, lostLines });
@@ -116,7 +120,7 @@ async function start(
     elapsedMs,
     shutdown: shutdown.signal,
     isStopping: () => isStopping,
-    ...keysFor(config, state.keys, started),
+    ...keysFor(config, keys, started),
     ...gates,
     keepPlace: (socket) => listener.keepPlace(socket),
     timings: config,
@@ -131,7 +135,7 @@ async function start(
     await started.disposeAsync();
   });
   const urls = { url: listener.url, metricsUrl: pageOf(metricsListener) };
-  return { ...urls, models, keys: state.keys, abandoned, openDocs: async () => void (await openDocs()), close };
+  return { ...urls, models, keys, abandoned, openDocs: async () => void (await openDocs()), close };
 }
 
 /** Returns a function that opens the docs portal. The end of the server stops a build. */
@@ -156,10 +160,11 @@ function fitDescriptors(config: Config, log: Log): Config {
   return { ...config, maxSockets };
 }
 
-/** Opens the state of the data folder, and locks it for this server. */
-function ownState(dataDir: string, started: AsyncDisposableStack): State {
-  const state = started.use(openState(dataDir));
-  started.use(ServerLock.acquire(dataDir));
+/** Opens the state, and locks the data folder for this server. Its run-time files are there even if its state is not. */
+async function ownState(config: Config, started: AsyncDisposableStack): Promise<State> {
+  const state = started.use(await openStateOf(config));
+  makePrivateFolder(config.dataDir);
+  started.use(ServerLock.acquire(config.dataDir));
   return state;
 }
 
@@ -167,7 +172,12 @@ const openModels = async (options: StartOptions, started: AsyncDisposableStack):
   started.adopt(await startModels(options), stopModels);
 
 /** Opens the ledger recorder. It knows whether requests are running, so it also decides when memory can be returned. */
-function openRecorder(ledger: UsageLedger, log: Log, started: AsyncDisposableStack): LedgerRecorder {
+function openRecorder(
+  { databaseUrl }: Config,
+  { ledger, log }: { readonly ledger: UsageLedger; readonly log: Log },
+  started: AsyncDisposableStack,
+): LedgerRecorder {
+  if (databaseUrl !== undefined) started.use(new AbandonedWatch(ledger, log, nowMs));
   const recorder = started.use(new LedgerRecorder(ledger, log, nowMs, checkpointEveryMs));
   started.use(new MemoryReturn(recorder));
   return recorder;
@@ -180,25 +190,47 @@ const openMetrics = async (config: Config, started: AsyncDisposableStack): Promi
 
 /** Creates the authentication, and the watch that ends requests of a key that is disabled or deleted. */
 const keysFor = (
-  { apiKey }: Config,
+  { apiKey, databaseUrl }: Config,
   keys: KeyStore,
   started: AsyncDisposableStack,
 ): Pick<Deps, "findCaller" | "runningKeys"> => ({
-  findCaller: withEnvironmentKey(apiKey, withStoredKeys(keys, nowMs)),
+  findCaller: withEnvironmentKey(apiKey, findStored(databaseUrl, withStoredKeys(keys, nowMs))),
   runningKeys: started.use(new RunningKeys(keys)),
 });
 
-/** Creates both gates of admission and the limits that they share, the turns of bodies, and the memory bound of answers. */
-function gatesFor(
-  config: Config,
-  ledger: UsageLedger,
-  recorder: LedgerRecorder,
-  listener: Listener,
-): Pick<Deps, "turns" | "admission" | "limits" | "gatheredBytes"> {
-  const keyLimits = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
-  const serverLimits = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
+const findStored = (databaseUrl: string | undefined, find: FindCaller): FindCaller =>
+  databaseUrl === undefined ? find : unlessAway(find);
+
+interface OpenedLimits {
+  readonly limits: LimitStore;
+  isReachable(): boolean;
+}
+
+/** Opens the limits that all servers share, or those in the memory of this one. @throws {StateError} */
+async function openLimits({ valkeyUrl, ...config }: Config, started: AsyncDisposableStack): Promise<OpenedLimits> {
+  const overall = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
+  if (valkeyUrl !== undefined) return started.use(await openValkey(valkeyUrl, overall));
   // Uses a monotonic clock: a change of the wall clock would grant or block requests.
-  const limits = new Limits(new MemoryLimitStore(serverLimits, elapsedMs), keyLimits);
+  return { limits: new MemoryLimitStore(overall, elapsedMs), isReachable: () => true };
+}
+
+interface GateParts {
+  readonly config: Config;
+  readonly ledger: UsageLedger;
+  readonly recorder: LedgerRecorder;
+  readonly listener: Listener;
+  readonly store: OpenedLimits;
+}
+
+/** Creates both gates of admission and the limits that they share, the turns of bodies, and the memory bound of answers. */
+function gatesFor({
+  config,
+  ledger,
+  recorder,
+  listener,
+  store,
+}: GateParts): Pick<Deps, "turns" | "admission" | "limits" | "gatheredBytes" | "areLimitsReachable"> {
+  const limits = new Limits(store.limits, { requests: config.requestsPerMinute, tokens: config.tokensPerMinute });
   const admission: AdmissionDeps = {
     assertOpen: () => {
       if (listener.isDraining) throw stopping();
@@ -211,7 +243,13 @@ function gatesFor(
     nowMs,
   };
   const gatheredBytes = new GatheredBytes({ ofAnswer: config.answerBytes, ofAll: config.totalAnswerBytes });
-  return { turns: listener.turns, limits, admission, gatheredBytes };
+  return {
+    turns: listener.turns,
+    limits,
+    admission,
+    gatheredBytes,
+    areLimitsReachable: () => store.isReachable(),
+  };
 }
 
 /** Returns a function that calls `act` once. All calls return its promise. */

@@ -85,4 +85,8 @@ export const unchecked: readonly Unchecked[] = [
     clause: "OPS-12",
     reason: "It holds when the service cannot write its records, as on a full disk, and no request brings that about.",
   },
+  {
+    clause: "OPS-18",
+    reason: "It holds when the service cannot reach its own stores, and no request brings that about.",
+  },
 ];

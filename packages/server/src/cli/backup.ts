@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import { backUp, restore } from "../state/backup.ts";
+import type { Config } from "../config/read-config.ts";
+import { StateError } from "../state/state-error.ts";
 import { dataFlags, typed } from "./settings.ts";
 
 export function addBackupCommand(program: Command): void {
@@ -11,7 +13,7 @@ export function addBackupCommand(program: Command): void {
         .argument("<file>"),
     )
     .action(async (file: string, _flags, command: Command) => {
-      const pages = await backUp(dataFlags.configOf(command).dataDir, file);
+      const pages = await backUp(localFolder(dataFlags.configOf(command)), file);
       process.stdout.write(
         `${file}: ${pages} pages. To restore it, stop the server and run: ${typed(`restore ${file}`)}\n`,
       );
@@ -27,10 +29,18 @@ export function addRestoreCommand(program: Command): void {
         .argument("<file>", 'a file that "parley backup" has written'),
     )
     .action(async (file: string, _flags, command: Command) => {
-      const { keys, entries, replaced } = await restore(dataFlags.configOf(command).dataDir, file, Date.now());
+      const { keys, entries, replaced } = await restore(localFolder(dataFlags.configOf(command)), file, Date.now());
       process.stdout.write(`Restored ${file}: ${keys} keys and ${entries} requests.\n`);
       if (replaced !== undefined) {
         process.stdout.write(`The replaced files are in ${replaced}. Delete that folder when you no longer need it.\n`);
       }
     });
+}
+
+/** Returns the data folder. @throws {StateError} when the keys and the ledger are not in it */
+function localFolder({ dataDir, databaseUrl }: Config): string {
+  if (databaseUrl === undefined) return dataDir;
+  throw new StateError(
+    "Keys and ledger are in PostgreSQL (PARLEY_DATABASE_URL). Use its own tools, such as pg_dump --schema=parley.",
+  );
 }

@@ -3,7 +3,7 @@ import type { NewKey } from "../accounts/keys/hash-key.ts";
 import { createKey, rotateKey } from "../accounts/keys/issue-key.ts";
 import type { KeyChange, KeyStore } from "../accounts/keys/key-store.ts";
 import type { Config } from "../config/read-config.ts";
-import { openExistingState, openState } from "../state/open-state.ts";
+import { openExistingStateOf, openStateOf } from "../state/open-state.ts";
 import type { State } from "../state/open-state.ts";
 import { deliverKey, forgetDelivery } from "./deliver-key.ts";
 import { findKeyId } from "./find-key.ts";
@@ -52,7 +52,7 @@ function addCreate(keys: Command): void {
       if (flags.name === undefined) command.error("error: a key needs a name: --name NAME");
       const config = modelFlags.configOf(command);
       const rules = { ...rulesOf(flags, config), name: flags.name };
-      using state = openState(config.dataDir);
+      await using state = await openStateOf(config);
       deliver(await createKey(state.keys, rules, Date.now()), config, flags);
       warn(rules, config);
     });
@@ -63,7 +63,7 @@ function addShow(keys: Command, onKey: OnKey): void {
     .addTo(keys.command("list").description("list keys, without their secrets"))
     .option("--json", "as JSON")
     .action(async ({ json }: JsonFlag, command: Command) => {
-      using state = openExistingState(dataFlags.configOf(command).dataDir);
+      await using state = await openExistingStateOf(dataFlags.configOf(command));
       const stored = await state.keys.list();
       const listed = await Promise.all(stored.map((key) => listKey(key, state.ledger, Date.now())));
       process.stdout.write(json === true ? toJson(listed) : toKeyTable(listed));
@@ -72,7 +72,7 @@ function addShow(keys: Command, onKey: OnKey): void {
     .addTo(onKey("show", "show one key with all its rules, without its secret"))
     .option("--json", "as JSON")
     .action(async (key: string, flags: JsonFlag, command: Command) => {
-      using state = openExistingState(dataFlags.configOf(command).dataDir);
+      await using state = await openExistingStateOf(dataFlags.configOf(command));
       await show(state, await findStored(state.keys, key), flags);
     });
 }
@@ -86,7 +86,7 @@ function addUpdate(onKey: OnKey): void {
       const change = rulesOf(flags, config);
       if (Object.keys(change).length === 0)
         command.error("error: nothing to change: name a rule, such as --expires 30d");
-      using state = openExistingState(config.dataDir);
+      await using state = await openExistingStateOf(config);
       const id = await findStored(state.keys, key);
       await state.keys.update(id, change);
       await show(state, id, flags);
@@ -101,7 +101,7 @@ function addRotate(onKey: OnKey): void {
     .option("--json", "as JSON")
     .action(async (key: string, flags: JsonFlag & { overlap?: number }, command: Command) => {
       const config = dataFlags.configOf(command);
-      using state = openExistingState(config.dataDir);
+      await using state = await openExistingStateOf(config);
       const formerUntilMs = flags.overlap === undefined ? undefined : Date.now() + flags.overlap;
       const renewed = await rotateKey(state.keys, await findStored(state.keys, key), formerUntilMs);
       if (!renewed) throw new Error(`${key} was deleted a moment ago.`);
@@ -115,7 +115,7 @@ function addRotate(onKey: OnKey): void {
 function addChange(command: Command, change: (store: KeyStore, id: string, config: Config) => Promise<string>): void {
   dataFlags.addTo(command).action(async (key: string) => {
     const config = dataFlags.configOf(command);
-    using state = openExistingState(config.dataDir);
+    await using state = await openExistingStateOf(config);
     process.stdout.write(`${await change(state.keys, await findStored(state.keys, key), config)}\n`);
   });
 }

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
-import { openExistingState } from "../state/open-state.ts";
+import { openExistingStateOf } from "../state/open-state.ts";
 import { createPrivateFile } from "../state/private-file.ts";
 import { readPast } from "./read-argument.ts";
 import { requestColumns, toCells, toRequestRow } from "./request-row.ts";
@@ -27,10 +27,10 @@ export function addPruneCommand(usage: Command): void {
     .action(async (flags: PruneFlags, command: Command) => {
       // Requests that end from now on are not in the export, so they must not be removed.
       if (flags.before > Date.now()) command.error("error: --before must be in the past");
-      const { dataDir } = dataFlags.configOf(command);
-      using state = openExistingState(dataDir);
+      const config = dataFlags.configOf(command);
+      await using state = await openExistingStateOf(config);
       const day = new Date(flags.before).toISOString().slice(0, 10);
-      const file = flags.export ?? join(dataDir, `requests-before-${day}.csv`);
+      const file = flags.export ?? join(config.dataDir, `requests-before-${day}.csv`);
       const exported = await exportEntries(state.ledger, await keyNames(state.keys), flags.before, file);
       process.stdout.write(`${exported} requests that ended before ${day} are in ${file}.\n`);
       const removed = await state.ledger.prune(flags.before);

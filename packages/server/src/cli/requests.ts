@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { Option } from "commander";
 import type { LedgerEntry } from "../accounts/ledger/usage-ledger.ts";
-import { openExistingState } from "../state/open-state.ts";
+import { openExistingStateOf } from "../state/open-state.ts";
 import { readWhole } from "./read-argument.ts";
 import { describeRequest, requestColumns, tableColumns, toRequestRow } from "./request-row.ts";
 import type { RequestRow } from "./request-row.ts";
@@ -29,7 +29,7 @@ export function addRequestsCommand(program: Command): void {
     .option("--limit <n>", "maximum number of requests", readWhole, 50)
     .action(async (flags: RequestsFlags) => {
       const config = modelFlags.configOf(list);
-      using state = openExistingState(config.dataDir);
+      await using state = await openExistingStateOf(config);
       const names = await keyNames(state.keys);
       const selection = { ...toSelection(flags, config, names), outcome: flags.outcome, errorCode: flags.error };
       const rows: RequestRow[] = [];
@@ -47,7 +47,7 @@ export function addRequestCommand(program: Command): void {
     .argument("<id>", "value of the header x-request-id of its answer")
     .option("--json", "as JSON")
     .action(async (id: string, flags: { readonly json?: boolean }, command: Command) => {
-      using state = openExistingState(dataFlags.configOf(command).dataDir);
+      await using state = await openExistingStateOf(dataFlags.configOf(command));
       const entry = await state.ledger.find(id);
       if (!entry) throw new Error(`The ledger has no request ${id}. Only admitted requests are recorded.`);
       const row = toRequestRow(entry, await keyNames(state.keys));

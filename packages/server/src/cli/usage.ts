@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import { groupings, sumUsage } from "../accounts/ledger/sum-usage.ts";
 import type { Grouping, UsageCounts } from "../accounts/ledger/sum-usage.ts";
-import { openExistingState } from "../state/open-state.ts";
+import { openExistingStateOf } from "../state/open-state.ts";
 import { addPruneCommand } from "./prune.ts";
 import { addSelectionFlags, keyNames, toSelection } from "./select-entries.ts";
 import type { SelectionFlags } from "./select-entries.ts";
@@ -25,7 +25,7 @@ export function addUsageCommand(program: Command): void {
     .addOption(new Option("--by <group>", "group of each row").choices(groupings).default("key"))
     .action(async (flags: UsageFlags) => {
       const config = modelFlags.configOf(usage);
-      using state = openExistingState(config.dataDir);
+      await using state = await openExistingStateOf(config);
       const names = await keyNames(state.keys);
       const sums = await sumUsage(state.ledger.entries(toSelection(flags, config, names)), flags.by);
       const rows = sums.map(([group, counts]) => ({ ...groupColumns(flags.by, group, names), ...counts }));

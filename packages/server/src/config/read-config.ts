@@ -34,6 +34,7 @@ export function readConfig(sources: ConfigSources, needsCredentials = true): Rea
   const { models: named, ...values } = parse(given, faults);
   const settings = toSettings(values);
   faults.push(...findUnknownVariables(sources.env, variablesOf(named)));
+  faults.push(...explainLoneStore(settings));
   const models = readModels(named, { settings, env: needsCredentials ? sources.env : undefined, faults });
   if (faults.length > 0) throw new ConfigError(faults);
   const notices = [...explainServiceLinks(sources.env), ...explainSharedNames(models)];
@@ -67,6 +68,14 @@ function parse(given: Given, faults: string[]): Values {
   );
   const sound: Document = Object.fromEntries(Object.entries(given.document).filter(([key]) => !wrong.has(key)));
   return documentSchema.parse(sound, uncompiled);
+}
+
+/** Servers that share keys and money but not limits would admit a multiple of each limit, so one store needs the other. */
+function explainLoneStore({ databaseUrl, valkeyUrl }: Settings): string[] {
+  if ((databaseUrl === undefined) === (valkeyUrl === undefined)) return [];
+  const names = ["PARLEY_DATABASE_URL", "PARLEY_VALKEY_URL"];
+  const [set, missing] = databaseUrl === undefined ? names.toReversed() : names;
+  return [`${set} is set, so ${missing} must be set, too: servers that share their keys share their limits.`];
 }
 
 /** Returns the variables that the file names: those with the tokens of upstreams. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { engineSettings } from "./engine-settings.ts";
 import { secret, setting } from "./setting.ts";
-import { listOf, oneOf, origin, path, proxy, seconds, secondsOrNone, text, whole } from "./value-kinds.ts";
+import { address, listOf, oneOf, origin, path, proxy, seconds, secondsOrNone, text, whole } from "./value-kinds.ts";
 
 /**
  * All settings of the server. Flags override the environment, which overrides `parley.yaml`, which overrides the defaults.
@@ -15,6 +15,26 @@ export const settings = {
     "PARLEY_API_KEY",
     text("16 to 512 printable characters without blanks", /^[!-~]{16,512}$/).optional(),
     "an API key besides the stored keys, which is never stored; PARLEY_API_KEY_FILE names a file that contains it",
+  ),
+  databaseUrl: secret(
+    "PARLEY_DATABASE_URL",
+    address(
+      "a PostgreSQL address such as postgresql://user:password@host/parley",
+      "postgres:",
+      "postgresql:",
+    ).optional(),
+    "PostgreSQL for keys and ledger, where several servers share them; PARLEY_VALKEY_URL must be set, too",
+  ),
+  valkeyUrl: secret(
+    "PARLEY_VALKEY_URL",
+    address(
+      "a Valkey or Redis address such as valkey://:password@host:6379",
+      "valkey:",
+      "valkeys:",
+      "redis:",
+      "rediss:",
+    ).optional(),
+    "Valkey or Redis for limits, where several servers share them; PARLEY_DATABASE_URL must be set, too",
   ),
   metricsPort: setting(
     "PARLEY_METRICS_PORT",

@@ -67,6 +67,10 @@ export const baseUrl = () => checked("an http or https address without a query",
 const isBaseUrl = (value: string): boolean =>
   URL.canParse(value) && ["http:", "https:"].includes(new URL(value).protocol) && new URL(value).search === "";
 
+/** Returns the schema of a URL with one of these protocols, which end with a colon. */
+export const address = (mustBe: string, ...protocols: readonly string[]) =>
+  checked(mustBe, (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol));
+
 /** Returns the schema of a calendar day. */
 export const day = () =>
   checked("a date such as 2027-12-31", (value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && isRealDay(value));

@@ -46,6 +46,12 @@ export class ApiError extends Error {
   }
 }
 
+/** Throws 503 `service_unavailable` for a store of keys or limits that cannot be asked. */
+export function storeAway(cause: unknown): never {
+  const message = "Keys and limits cannot be looked up at the moment, so no request is taken. Try again later.";
+  throw new ApiError("service_unavailable", message, { retryAfterMs: 2000, cause });
+}
+
 const { errorMessageCharacters, noRetryAboveSeconds } = contract["x-limits"];
 const maxCharacters = errorMessageCharacters.value;
 

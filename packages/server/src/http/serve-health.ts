@@ -7,6 +7,8 @@ import { sendJson } from "./send-json.ts";
 export interface HealthDeps {
   readonly models: ServedModels;
   readonly recorder: LedgerRecorder;
+  /** Returns false while the store of limits that servers share cannot be reached. */
+  readonly areLimitsReachable: () => boolean;
   /** Returns true from the shutdown signal on, even while requests are still accepted. */
   readonly isStopping: () => boolean;
 }
@@ -32,10 +34,14 @@ function modelAskedFor({ req, path }: Exchange): string | undefined {
 }
 
 /** Returns the status and the body of a readiness probe. */
-function readiness({ models, recorder, isStopping }: HealthDeps, asked: string | undefined): [number, object] {
+function readiness(
+  { models, recorder, areLimitsReachable, isStopping }: HealthDeps,
+  asked: string | undefined,
+): [number, object] {
   const shown = asked === undefined ? models : [findModel(models, asked) ?? []].flat();
   if (shown.length === 0) return [404, { status: "unknown_model" }];
-  const isReady = !isStopping() && recorder.isHealthy && shown.some(({ engine }) => engine.state === "ready");
+  const areStoresUp = recorder.isHealthy && areLimitsReachable();
+  const isReady = !isStopping() && areStoresUp && shown.some(({ engine }) => engine.state === "ready");
   const states = shown.map(({ id, engine }) => [id, engine.state] as const);
   const reasons = shown.flatMap(({ id, engine }) => (engine.state === "failed" ? [[id, engine.stateReason]] : []));
   const body = {
@@ -43,6 +49,7 @@ function readiness({ models, recorder, isStopping }: HealthDeps, asked: string |
     models: Object.fromEntries(states),
     ...(reasons.length > 0 && { reasons: Object.fromEntries(reasons) }),
     ledger: recorder.isHealthy ? "ok" : "unwritable",
+    ...(!areLimitsReachable() && { limits: "unreachable" }),
   };
   return [isReady ? 200 : 503, body];
 }

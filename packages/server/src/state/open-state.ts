@@ -2,6 +2,7 @@ import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import { assertDataFolder, openDatabase } from "./database.ts";
 import { DiskSync } from "./disk-sync.ts";
+import { openPostgres } from "./postgres/open-postgres.ts";
 import { readSecret } from "./tables.ts";
 import { SqliteKeyStore } from "./sqlite-key-store.ts";
 import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
@@ -9,16 +10,37 @@ import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
 /** Maximum milliseconds until a server sees that a command in another process has changed a key. */
 const staleKeyMs = 10;
 
-/** The persistent state of a server. Several processes may have it open at the same time: a server and commands. */
-export interface State extends Disposable {
+/** The persistent state of a server. Several processes may have it open at the same time: servers and commands. */
+export interface State {
   readonly keys: KeyStore;
   readonly ledger: UsageLedger;
   /** 32 random bytes that were generated with the tables. They stay the same at every start, and in backups. */
   readonly cacheSecret: Uint8Array;
 }
 
+/** State in the place that a configuration names. */
+export type OpenedState = State & (Disposable | AsyncDisposable);
+
+/** The place of a state. */
+interface Place {
+  /** A folder. It has the state if `databaseUrl` is undefined. */
+  readonly dataDir: string;
+  /** The address of PostgreSQL, with its password. */
+  readonly databaseUrl: string | undefined;
+}
+
+/** Opens the state of a configuration, and creates it on first use. @throws {StateError} */
+export const openStateOf = async ({ dataDir, databaseUrl }: Place): Promise<OpenedState> =>
+  databaseUrl === undefined ? openState(dataDir) : openPostgres(databaseUrl);
+
+/** Opens the existing state of a configuration. @throws {StateError} if there is none */
+export async function openExistingStateOf(place: Place): Promise<OpenedState> {
+  if (place.databaseUrl === undefined) assertDataFolder(place.dataDir);
+  return openStateOf(place);
+}
+
 /** Opens the state in a data folder, and creates both on first use. @throws {StateError} */
-export function openState(dataDir: string): State {
+export function openState(dataDir: string): State & Disposable {
   const database = openDatabase(dataDir);
   const sync = new DiskSync(database);
   const ledger = new SqliteUsageLedger(database, sync);
@@ -32,10 +54,4 @@ export function openState(dataDir: string): State {
       database.close();
     },
   };
-}
-
-/** Opens existing state. @throws {StateError} if there is none */
-export function openExistingState(dataDir: string): State {
-  assertDataFolder(dataDir);
-  return openState(dataDir);
 }

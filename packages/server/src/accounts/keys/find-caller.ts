@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { storeAway } from "../../errors/api-error.ts";
 import type { Caller } from "./caller.ts";
 import { hashSecret, isSameHash, splitToken } from "./hash-key.ts";
 import type { KeyRules, KeyStore } from "./key-store.ts";
@@ -23,6 +24,12 @@ export function withStoredKeys(store: KeyStore, nowMs: () => number): FindCaller
 }
 
 const noHash = "0".repeat(64);
+
+/** Answers 503 while the keys cannot be looked up: a valid key must never be refused as a wrong one (OPS-18). */
+export const unlessAway =
+  (find: FindCaller): FindCaller =>
+  (token) =>
+    find(token).catch(storeAway);
 
 /** The id of the key in PARLEY_API_KEY. */
 export const environmentKey = "environment";

@@ -204,6 +204,29 @@ export class LedgerRecorder implements AsyncDisposable {
   }
 }
 
+/** Milliseconds between two searches for the entries of dead servers. */
+const lookEveryMs = 5000;
+
+/** Closes the entries of dead servers every few seconds, where servers share a ledger. */
+export class AbandonedWatch implements AsyncDisposable {
+  readonly #timer: NodeJS.Timeout;
+  #round: Promise<unknown> = Promise.resolve();
+
+  constructor(ledger: UsageLedger, log: Log, nowMs: () => number) {
+    const look = async (): Promise<void> => {
+      // A ledger that cannot be reached is reported by the recorder. The next round tries again.
+      const closed = await closeAbandoned(ledger, nowMs()).catch(() => 0);
+      if (closed > 0) log.warn({ closed }, "requests that another server had left open were closed");
+    };
+    this.#timer = setInterval(() => void (this.#round = this.#round.then(look)), lookEveryMs).unref();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#round;
+  }
+}
+
 /**
  * Closes the entries that a dead server left open, with the usage of their last checkpoint.
  * @returns the number of entries

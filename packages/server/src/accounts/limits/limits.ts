@@ -1,5 +1,5 @@
 import type { Caller } from "../keys/caller.ts";
-import { ApiError } from "../../errors/api-error.ts";
+import { ApiError, storeAway } from "../../errors/api-error.ts";
 import type { LimitedKey, LimitLease, LimitRefusal, LimitStates, LimitStore, PerMinute } from "./limit-store.ts";
 
 /**
@@ -16,13 +16,14 @@ export class Limits {
     this.#defaults = defaults;
   }
 
+  /** @throws {ApiError} 503 `service_unavailable` while the store cannot be reached */
   states(caller: Caller): Promise<LimitStates> {
-    return this.#store.states(this.#keyOf(caller));
+    return this.#store.states(this.#keyOf(caller)).catch(storeAway);
   }
 
-  /** Takes one request of the minute and one concurrent request. @throws {ApiError} 429 `rate_limit_exceeded` */
+  /** Takes one request of the minute and one concurrent request. @throws {ApiError} 429 `rate_limit_exceeded`, 503 `service_unavailable` */
   async take(caller: Caller): Promise<LimitLease> {
-    const taken = await this.#store.take(this.#keyOf(caller));
+    const taken = await this.#store.take(this.#keyOf(caller)).catch(storeAway);
     if ("commit" in taken) return taken;
     throw exceeded(taken, 1);
   }

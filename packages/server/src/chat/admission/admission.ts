@@ -1,4 +1,4 @@
-import { ApiError } from "../../errors/api-error.ts";
+import { ApiError, storeAway } from "../../errors/api-error.ts";
 import type { Lease } from "../../accounts/lease.ts";
 import type { FinalUsage } from "../../accounts/ledger/usage-ledger.ts";
 import type { LimitLease } from "../../accounts/limits/limit-store.ts";
@@ -38,7 +38,7 @@ export class Admission implements AsyncDisposable {
   limitStates: LimitLease["states"] = () => this.#limits.states();
 
   /** Takes tokens of the minute. May be called once. @returns the limit that is exceeded, if nothing was taken */
-  takeTokens: LimitLease["takeTokens"] = (tokens) => this.#limits.takeTokens(tokens);
+  takeTokens: LimitLease["takeTokens"] = (tokens) => this.#limits.takeTokens(tokens).catch(storeAway);
 
   /**
    * Adds a lease, and returns it.

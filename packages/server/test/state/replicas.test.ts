@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { parley, play, until, withKey } from "@parley/server/testing";
+import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
+import { canShare, useReplicas } from "../use-replicas.ts";
+
+const needs = canShare ? "" : " (this needs PostgreSQL and Valkey or Redis)";
+
+describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${needs}`, () => {
+  const replicas = useReplicas(3, {
+    scenarios: {
+      long: [{ repeat: 2000, steps: [{ text: "word " }, { wait_ms: 10 }] }, { finish: "stop" }],
+      short: [{ text: "word" }, { finish: "stop" }],
+    },
+  });
+
+  /** Sends requests to the servers in turn. Returns the number of answers with each status. */
+  async function race(count: number, token: string): Promise<Record<number, number>> {
+    const { servers } = replicas();
+    const statuses: Record<number, number> = {};
+    await Promise.all(
+      Array.from({ length: count }, async (_, turn) => {
+        const server = servers[turn % servers.length] ?? servers[0];
+        const response = await server.chat({ ...play("short"), max_completion_tokens: 8 }, withKey(token));
+        await response.text();
+        statuses[response.status] = (statuses[response.status] ?? 0) + 1;
+      }),
+    );
+    return statuses;
+  }
+
+  test("a key of one server works on all, and is refused by all once it is disabled", async () => {
+    const [first, second, third] = replicas().servers;
+    const token = await first.makeKey();
+    const statusOf = async (): Promise<number[]> =>
+      Promise.all([first, second, third].map(async (server) => (await server!.chat({}, withKey(token))).status)); // three
+    expect(await statusOf()).toEqual([200, 200, 200]);
+    const key = (await first.running.keys.list()).findLast(({ disabledMs }) => disabledMs === undefined);
+    await first.running.keys.disable(key?.id ?? "", Date.now());
+    expect(await statusOf()).toEqual([401, 401, 401]);
+  });
+
+  test("a limit of requests a minute is one limit", async () => {
+    const token = await replicas().servers[0].makeKey({ requestsPerMinute: 10 });
+    expect(await race(30, token)).toEqual({ 200: 10, 429: 20 });
+  });
+
+  test("a budget is never passed, and the ledger has what was answered", async () => {
+    const token = await replicas().servers[0].makeKey({ name: "budget", budgetUsd: "0.00003" });
+    const statuses = await race(60, token);
+    const { ledger, keys, ...opened } = await openPostgres(replicas().postgres.url);
+    await using _closed = opened;
+    const id = (await keys.list()).find(({ name }) => name === "budget")?.id ?? "";
+    const entries = await Array.fromAsync(ledger.entries({ keyId: id }));
+    const spent = Number(await ledger.spentUsd(id));
+    expect(spent).toBeLessThanOrEqual(0.00003);
+    expect(spent).toBeGreaterThan(0);
+    expect(entries.filter(({ outcome }) => outcome === "complete")).toHaveLength(statuses[200] ?? 0);
+    expect(entries).toHaveLength(statuses[200] ?? 0);
+    expect(statuses[402]).toBe(60 - (statuses[200] ?? 0));
+  });
+
+  test("a stream ends within a second when its key is disabled on another server", async () => {
+    const [first, second] = replicas().servers;
+    const token = await first.makeKey({ name: "streaming" });
+    const response = await second!.chat({ ...play("long"), stream: true }, withKey(token)); // there are three
+    const text = response.text();
+    const id = (await first.running.keys.list()).find(({ name }) => name === "streaming")?.id ?? "";
+    const disabledMs = performance.now();
+    await first.running.keys.disable(id, Date.now());
+    expect(await text).toContain("invalid_api_key");
+    expect(performance.now() - disabledMs).toBeLessThan(1500);
+  });
+
+  test("OPS-18 while Valkey is away, a valid key gets 503 and a wrong one 401, and all is well 5 s after it is back", async () => {
+    const { servers, valkey } = replicas();
+    const [server] = servers;
+    const token = await server.makeKey();
+    await valkey.signal("SIGKILL");
+    const refusal = await until(
+      () => server.refuse({}, withKey(token)),
+      ({ status }) => status === 503,
+    );
+    expect(refusal).toMatchObject({ status: 503, code: "service_unavailable" });
+    expect(Number(refusal.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect((await fetch(`${server.origin}/ready`)).status).toBe(503);
+    expect((await server.refuse({}, withKey(`${token}x`))).status).toBe(401);
+    await valkey.restart();
+    await until(
+      () => fetch(`${server.origin}/ready`),
+      ({ status }) => status === 200,
+    );
+    expect((await server.chat({}, withKey(token))).status).toBe(200);
+  });
+
+  test("OPS-18 while PostgreSQL is away, a running stream ends whole, and its end is written when it is back", async () => {
+    const { servers, postgres } = replicas();
+    const [server, other] = servers;
+    const token = await server.makeKey({ name: "survivor" });
+    const id = (await server.running.keys.list()).find(({ name }) => name === "survivor")?.id ?? "";
+    const running = await other!.chat({ ...play("long"), stream: true, max_completion_tokens: 300 }, withKey(token));
+    await postgres.stop();
+    const refusal = await server.refuse({}, withKey(token));
+    expect(refusal).toMatchObject({ status: 503, code: "service_unavailable" });
+    expect(Number(refusal.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect((await server.fetch("/models", withKey(token))).status).toBe(503);
+    await until(
+      () => fetch(`${server.origin}/ready`),
+      ({ status }) => status === 503,
+    );
+    expect(await running.text()).toContain("[DONE]");
+    await postgres.start();
+    await until(
+      () => server.chat({}, withKey(token)),
+      ({ status }) => status === 200,
+    );
+    const { ledger, ...opened } = await openPostgres(postgres.url);
+    await using _closed = opened;
+    await until(
+      () => Array.fromAsync(ledger.entries({ keyId: id, outcome: "complete" })),
+      (entries) => entries.length === 2,
+    );
+  });
+
+  test("a command reads and changes the shared keys, and never shows the password", async () => {
+    const { postgres, valkey, servers } = replicas();
+    const env = { PARLEY_DATABASE_URL: postgres.url, PARLEY_VALKEY_URL: valkey.url };
+    const made = await parley(["keys", "create", "--name", "by-command", "--json"], { env });
+    expect(made.status).toBe(0);
+    expect((await servers[0].running.keys.list()).map(({ name }) => name)).toContain("by-command");
+    const backup = await parley(["backup", "/tmp/none.db"], { env });
+    expect(backup).toMatchObject({ status: 1, stderr: expect.stringContaining("pg_dump") as string });
+  });
+});
+
+test("one store without the other is a fault of the configuration", async () => {
+  const url = "postgresql://parley:secret@127.0.0.1:1/parley";
+  const { status, stderr } = await parley(["config", "check"], { env: { PARLEY_DATABASE_URL: url } });
+  expect(status).toBe(2);
+  expect(stderr).toContain("PARLEY_VALKEY_URL must be set, too");
+  expect(stderr).not.toContain("secret");
+});
