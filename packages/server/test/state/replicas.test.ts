@@ -125,17 +125,17 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
     const { postgres, valkey, servers } = replicas();
     const env = { PARLEY_DATABASE_URL: postgres.url, PARLEY_VALKEY_URL: valkey.url };
     const made = await parley(["keys", "create", "--name", "by-command", "--json"], { env });
-    expect(made.status).toBe(0);
+    expect(made.code).toBe(0);
     expect((await servers[0].running.keys.list()).map(({ name }) => name)).toContain("by-command");
     const backup = await parley(["backup", "/tmp/none.db"], { env });
-    expect(backup).toMatchObject({ status: 1, stderr: expect.stringContaining("pg_dump") as string });
+    expect(backup).toMatchObject({ code: 1, stderr: expect.stringContaining("pg_dump") as string });
   });
 });
 
 test("one store without the other is a fault of the configuration", async () => {
   const url = "postgresql://parley:secret@127.0.0.1:1/parley";
-  const { status, stderr } = await parley(["config", "check"], { env: { PARLEY_DATABASE_URL: url } });
-  expect(status).toBe(2);
+  const { code, stderr } = await parley(["config", "check"], { env: { PARLEY_DATABASE_URL: url } });
+  expect(code).toBe(2);
   expect(stderr).toContain("PARLEY_VALKEY_URL must be set, too");
   expect(stderr).not.toContain("secret");
 });
