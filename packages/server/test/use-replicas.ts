@@ -1,9 +1,9 @@
 import { afterAll, beforeAll } from "vitest";
-import { hasPostgres, startPostgres, startTestServer, startValkey, valkeyProgram } from "@parley/server/testing";
+import { postgresFolder, startPostgres, startTestServer, startValkey, valkeyProgram } from "@parley/server/testing";
 import type { TestOptions, TestPostgres, TestServer, TestValkey } from "@parley/server/testing";
 
 /** True where PostgreSQL and Valkey (or Redis) are installed. */
-export const canShare = hasPostgres && valkeyProgram !== undefined;
+export const canShare = postgresFolder !== undefined && valkeyProgram !== undefined;
 
 /** Several servers that share one PostgreSQL and one Valkey. */
 export interface Replicas {

@@ -98,7 +98,7 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
     const token = await server.makeKey({ name: "survivor" });
     const id = (await server.running.keys.list()).find(({ name }) => name === "survivor")?.id ?? "";
     const running = await other!.chat({ ...play("long"), stream: true, max_completion_tokens: 300 }, withKey(token));
-    await postgres.stop();
+    await postgres.kill();
     const refusal = await server.refuse({}, withKey(token));
     expect(refusal).toMatchObject({ status: 503, code: "service_unavailable" });
     expect(Number(refusal.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);

@@ -10,7 +10,7 @@ test.skipIf(!canShare)(
     const { servers, postgres } = replicas();
     const [server] = servers;
     const key = withKey(await server.makeKey());
-    await postgres.stop();
+    await postgres.kill();
     const response = await server.fetch("/models", key);
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ error: { code: "service_unavailable", param: null } });
