@@ -177,8 +177,9 @@ function openRecorder(
   { ledger, log }: { readonly ledger: UsageLedger; readonly log: Log },
   started: AsyncDisposableStack,
 ): LedgerRecorder {
-  if (databaseUrl !== undefined) started.use(new AbandonedWatch(ledger, log, nowMs));
-  const recorder = started.use(new LedgerRecorder(ledger, log, nowMs, checkpointEveryMs));
+  const isShared = databaseUrl !== undefined;
+  if (isShared) started.use(new AbandonedWatch(ledger, log, nowMs));
+  const recorder = started.use(new LedgerRecorder(ledger, log, nowMs, checkpointEveryMs, isShared ? 1000 : undefined));
   started.use(new MemoryReturn(recorder));
   return recorder;
 }

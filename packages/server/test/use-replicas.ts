@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { postgresFolder, startPostgres, startTestServer, startValkey, valkeyProgram } from "@parley/server/testing";
-import type { TestOptions, TestPostgres, TestServer, TestValkey } from "@parley/server/testing";
+import { postgresFolder, startTestServer, startValkey, TestPostgres, valkeyProgram } from "@parley/server/testing";
+import type { TestOptions, TestServer, TestValkey } from "@parley/server/testing";
 
 /** True where PostgreSQL and Valkey (or Redis) are installed. */
 export const canShare = postgresFolder !== undefined && valkeyProgram !== undefined;
@@ -8,6 +8,7 @@ export const canShare = postgresFolder !== undefined && valkeyProgram !== undefi
 /** Several servers that share one PostgreSQL and one Valkey. */
 export interface Replicas {
   readonly postgres: TestPostgres;
+  readonly databaseUrl: string;
   readonly valkey: TestValkey;
   readonly servers: readonly [TestServer, ...TestServer[]];
 }
@@ -18,14 +19,15 @@ export function useReplicas(count: number, { settings, ...options }: TestOptions
   let replicas: Replicas | undefined;
   beforeAll(async () => {
     if (!canShare) return;
-    const postgres = started.use(await startPostgres());
+    const postgres = started.use(await TestPostgres.start());
     const valkey = started.use(await startValkey());
-    const stores = { databaseUrl: postgres.url, valkeyUrl: valkey.url };
+    const databaseUrl = postgres.urlOf(await postgres.createDatabase());
     const start = async (): Promise<TestServer> =>
-      started.use(await startTestServer({ ...options, settings: { ...settings, ...stores } }));
+      started.use(await startTestServer({ ...options, settings: { ...settings, databaseUrl, valkeyUrl: valkey.url } }));
     const first = await start();
     replicas = {
       postgres,
+      databaseUrl,
       valkey,
       servers: [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))],
     };

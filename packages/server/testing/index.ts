@@ -25,6 +25,7 @@ export { chatInit, miniId, modelId, play, say, testKey, withKey } from "./reques
 export type { TestInit } from "./requests.ts";
 export { startValkey, valkeyProgram } from "./start-valkey.ts";
 export type { TestValkey } from "./start-valkey.ts";
+export { postgresFolder, TestPostgres } from "./start-postgres.ts";
 export { startTestServer } from "./test-server.ts";
 export type { TestOptions, TestServer } from "./test-server.ts";
 export { until } from "./until.ts";

@@ -1157,7 +1157,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The engine is not ready, the service is being stopped, or it cannot record usage. */
+        /** @description The engine is not ready, the service is being stopped, or it cannot look up keys and limits or record usage. While it cannot look them up, the answer lacks the six `x-ratelimit-*` headers. */
         ServiceUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];

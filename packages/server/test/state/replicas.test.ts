@@ -8,7 +8,7 @@ const needs = canShare ? "" : " (this needs PostgreSQL and Valkey or Redis)";
 describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${needs}`, () => {
   const replicas = useReplicas(3, {
     scenarios: {
-      long: [{ repeat: 2000, steps: [{ text: "word " }, { wait_ms: 10 }] }, { finish: "stop" }],
+      long: [{ repeat: 300, steps: [{ text: "word " }, { wait_ms: 10 }] }, { finish: "stop" }],
       short: [{ text: "word" }, { finish: "stop" }],
     },
   });
@@ -47,7 +47,7 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
   test("a budget is never passed, and the ledger has what was answered", async () => {
     const token = await replicas().servers[0].makeKey({ name: "budget", budgetUsd: "0.00003" });
     const statuses = await race(60, token);
-    const { ledger, keys, ...opened } = await openPostgres(replicas().postgres.url);
+    const { ledger, keys, ...opened } = await openPostgres(replicas().databaseUrl);
     await using _closed = opened;
     const id = (await keys.list()).find(({ name }) => name === "budget")?.id ?? "";
     const entries = await Array.fromAsync(ledger.entries({ keyId: id }));
@@ -93,7 +93,7 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
   });
 
   test("OPS-18 while PostgreSQL is away, a running stream ends whole, and its end is written when it is back", async () => {
-    const { servers, postgres } = replicas();
+    const { servers, postgres, databaseUrl } = replicas();
     const [server, other] = servers;
     const token = await server.makeKey({ name: "survivor" });
     const id = (await server.running.keys.list()).find(({ name }) => name === "survivor")?.id ?? "";
@@ -113,7 +113,7 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
       () => server.chat({}, withKey(token)),
       ({ status }) => status === 200,
     );
-    const { ledger, ...opened } = await openPostgres(postgres.url);
+    const { ledger, ...opened } = await openPostgres(databaseUrl);
     await using _closed = opened;
     await until(
       () => Array.fromAsync(ledger.entries({ keyId: id, outcome: "complete" })),
@@ -122,8 +122,8 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
   });
 
   test("a command reads and changes the shared keys, and never shows the password", async () => {
-    const { postgres, valkey, servers } = replicas();
-    const env = { PARLEY_DATABASE_URL: postgres.url, PARLEY_VALKEY_URL: valkey.url };
+    const { databaseUrl, valkey, servers } = replicas();
+    const env = { PARLEY_DATABASE_URL: databaseUrl, PARLEY_VALKEY_URL: valkey.url };
     const made = await parley(["keys", "create", "--name", "by-command", "--json"], { env });
     expect(made.code).toBe(0);
     expect((await servers[0].running.keys.list()).map(({ name }) => name)).toContain("by-command");

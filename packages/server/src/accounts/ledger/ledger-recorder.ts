@@ -55,6 +55,8 @@ export class LedgerRecorder implements AsyncDisposable {
   readonly #log: Log;
   readonly #nowMs: () => number;
   readonly #everyMs: number;
+  readonly #probeMs: number;
+  #probedMs = 0;
   #timer: NodeJS.Timeout;
   /** The running tick, or the last one. */
   #update: Promise<void> = Promise.resolve();
@@ -64,11 +66,19 @@ export class LedgerRecorder implements AsyncDisposable {
   #heldUsd = new Big(0);
   #isHealthy = true;
 
-  constructor(ledger: UsageLedger, log: Log, nowMs: () => number, everyMs: number) {
+  /** @param probeMs milliseconds between two checks whether the ledger can be written, while no request shows it */
+  constructor(
+    ledger: UsageLedger,
+    log: Log,
+    nowMs: () => number,
+    everyMs: number,
+    probeMs: number = Number.POSITIVE_INFINITY,
+  ) {
     this.#ledger = ledger;
     this.#log = log;
     this.#nowMs = nowMs;
     this.#everyMs = everyMs;
+    this.#probeMs = probeMs;
     this.#timer = this.#later(everyMs);
   }
 
@@ -165,13 +175,18 @@ export class LedgerRecorder implements AsyncDisposable {
         await next();
         this.#unwritten.shift();
       }
-      if (!this.#isHealthy) await this.#ledger.assertWritable();
+      if (!this.#isHealthy || performance.now() - this.#probedMs >= this.#probeMs) await this.#probe();
       await this.#checkpoint();
       if (!this.#isHealthy) this.#log.info("the ledger can be written again");
       this.#isHealthy = true;
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  async #probe(): Promise<void> {
+    await this.#ledger.assertWritable();
+    this.#probedMs = performance.now();
   }
 
   /** Writes the usage of all running requests in one call. A server that is killed loses at most one interval of usage. */
