@@ -32,18 +32,23 @@ export const columnOf: Readonly<Record<keyof KeyRules, string>> = {
 };
 export const rules = Object.keys(columnOf) as readonly (keyof KeyRules)[]; // columnOf has exactly these keys
 
-/** Returns the columns of a new row. */
-export function columnsOf(key: StoredKey): { readonly names: string[]; readonly values: (string | number | null)[] } {
+/** All columns, first those that are not rules. */
+export const keyColumns: readonly string[] = [
+  "id",
+  "hash",
+  "created_ms",
+  "disabled_ms",
+  "former_hash",
+  "former_until_ms",
+  ...rules.map((rule) => columnOf[rule]),
+];
+
+/** Returns the values of a new row, in the order of `keyColumns`. */
+export function valuesOf(key: StoredKey): (string | number | null)[] {
   const { id, hash, createdMs, disabledMs, former } = key;
   const own = [id, hash, createdMs, disabledMs, former?.hash, former?.untilMs];
-  return {
-    names: [...ownColumns, ...rules.map((rule) => columnOf[rule])],
-    values: [...own, ...rules.map((rule) => key[rule])].map(toColumn),
-  };
+  return [...own, ...rules.map((rule) => key[rule])].map(toColumn);
 }
-
-/** The columns that are not rules. */
-const ownColumns = ["id", "hash", "created_ms", "disabled_ms", "former_hash", "former_until_ms"];
 
 /** Returns the column value of a rule. Lists are stored as JSON, and absent rules as NULL. */
 export const toColumn = (value: string | number | readonly string[] | undefined): string | number | null =>

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KeyChange, KeyStore, StoredKey } from "../accounts/keys/key-store.ts";
-import { columnOf, columnsOf, rules, toColumn, toKey } from "./key-row.ts";
+import { columnOf, keyColumns, rules, toColumn, toKey, valuesOf } from "./key-row.ts";
 import type { KeyRow } from "./key-row.ts";
 import { durably, inTransaction } from "./transaction.ts";
 
@@ -56,8 +56,8 @@ export class SqliteKeyStore implements KeyStore {
   }
 
   async insert(key: StoredKey): Promise<void> {
-    const { names, values } = columnsOf(key);
-    this.#change(`INSERT INTO keys (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`, ...values);
+    const places = keyColumns.map(() => "?");
+    this.#change(`INSERT INTO keys (${keyColumns.join(", ")}) VALUES (${places.join(", ")})`, ...valuesOf(key));
   }
 
   async update(id: string, change: KeyChange): Promise<boolean> {

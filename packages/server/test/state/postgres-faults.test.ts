@@ -171,6 +171,25 @@ describe.skipIf(!postgresFolder)("PostgreSQL under faults (this needs `initdb` o
     expect(await ledger.spentUsd("key")).toBe("0.1");
   });
 
+  test("a running server is not disturbed by a newer one that adds columns", async () => {
+    const url = await newUrl();
+    const { keys, ledger } = await open(url);
+    const use = async (id: string): Promise<void> => {
+      expect(await keys.find("aaaaaaaaaaaa")).toMatchObject({ name: "one" });
+      expect(await ledger.open(opened(id), holdOf("9"))).toEqual({ maxTokens: 2, heldUsd: "0.251" });
+      await ledger.checkpoint([{ id, usage: none }]);
+      await ledger.close(closed(id));
+      expect(await ledger.find(id)).toMatchObject({ outcome: "abandoned" });
+    };
+    await keys.insert({ id: "aaaaaaaaaaaa", hash: "", name: "one", createdMs: 1 });
+    await use("before");
+    const adding = ["keys", "requests", "spending", "replicas"].map(
+      (name) => `ALTER TABLE parley.${name} ADD extra int`,
+    );
+    await postgres.query(adding.join("; "), new URL(url).pathname.slice(1));
+    await use("after");
+  });
+
   test("a statement that waits for too long is ended, and the next one works", async () => {
     const url = await newUrl();
     const { keys } = await open(url, { maxStatementMs: 200 });

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import type { KeyChange, KeyStore, StoredKey } from "../../accounts/keys/key-store.ts";
-import { columnOf, columnsOf, rules, toColumn, toKey } from "../key-row.ts";
+import { columnOf, keyColumns, rules, toColumn, toKey, valuesOf } from "../key-row.ts";
 import type { KeyRow } from "../key-row.ts";
 
 /** The ids that the next query asks for, and the keys that it will find. */
@@ -31,7 +31,8 @@ export class PostgresKeyStore implements KeyStore {
     const ids = new Set<string>();
     const find = async (): Promise<ReadonlyMap<string, StoredKey>> => {
       this.#search = undefined;
-      const text = "SELECT * FROM parley.keys WHERE id = ANY($1)";
+      // With `*`, this prepared statement would fail once a newer version has added a column.
+      const text = `SELECT ${keyColumns.join(", ")} FROM parley.keys WHERE id = ANY($1)`;
       const { rows } = await this.#pool.query<KeyRow>({ name: "find-keys", text, values: [[...ids]] });
       return new Map(rows.map((row) => [row.id, toKey(row)]));
     };
@@ -44,9 +45,11 @@ export class PostgresKeyStore implements KeyStore {
   }
 
   async insert(key: StoredKey): Promise<void> {
-    const { names, values } = columnsOf(key);
-    const places = names.map((_name, index) => `$${index + 1}`);
-    await this.#change(`INSERT INTO parley.keys (${names.join(", ")}) VALUES (${places.join(", ")})`, values);
+    const places = keyColumns.map((_name, index) => `$${index + 1}`);
+    await this.#change(
+      `INSERT INTO parley.keys (${keyColumns.join(", ")}) VALUES (${places.join(", ")})`,
+      valuesOf(key),
+    );
   }
 
   async update(id: string, change: KeyChange): Promise<boolean> {
