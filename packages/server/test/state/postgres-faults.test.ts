@@ -58,6 +58,25 @@ describe.skipIf(!postgresFolder)("PostgreSQL under faults (this needs `initdb` o
     expect(await states[0]?.ledger.open(opened("more"), holdOf("25.2"))).toEqual({ restUsd: "0.1", heldUsd: "25.1" });
   });
 
+  test("requests that wait for each other at the same row see each other's holds", async () => {
+    const url = await newUrl();
+    const states = [await open(url), await open(url)];
+    await states[0]?.ledger.open(opened("first"), holdOf("1"));
+    const holder = new Client({ connectionString: url });
+    await holder.connect();
+    await holder.query("BEGIN; SELECT FROM parley.spending FOR UPDATE");
+    const ids = Array.from({ length: 10 }, (_none, index) => index);
+    const racing = states.flatMap(({ ledger }, server) =>
+      ids.map((id) => ledger.open(opened(`${server}-${id}`), holdOf("1"))),
+    );
+    await until(
+      () => postgres.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"),
+      (rows) => rows.length === racing.length,
+    );
+    await holder.end();
+    expect((await Promise.all(racing)).filter((one) => one && "maxTokens" in one)).toHaveLength(2);
+  });
+
   test("the function in the database holds what affordableTokens and costOf compute", async () => {
     const { ledger } = await open(await newUrl());
     const usd = fc.tuple(fc.nat(300), fc.nat(20)).map(([digits, scale]) => new Big(`${digits}e-${scale}`).toFixed());
@@ -233,23 +252,6 @@ describe.skipIf(!postgresFolder)("PostgreSQL under faults (this needs `initdb` o
     expect(await ledger.open(opened("lost"), holdOf("1"))).toEqual({ maxTokens: 2, heldUsd: "0.251" });
     await ledger.assertWritable();
     expect(await ledger.find("lost")).toBeDefined();
-  });
-
-  test("entries are read in pages and pruned in steps", async () => {
-    const url = await newUrl();
-    const { ledger } = await open(url);
-    await postgres.query(
-      `INSERT INTO parley.requests SELECT lpad(n::text, 5, '0'), 'key', 'model', false, n / 1500, 5000, 'complete', NULL,
-         0, 0, 0, 0, 0, '{}', 0, gen_random_uuid() FROM generate_series(1, 4500) n`,
-      new URL(url).pathname.slice(1),
-    );
-    for (const order of ["oldest first", "newest first"] as const) {
-      const ids: string[] = [];
-      for await (const { id } of ledger.entries({ keyId: "key" }, order)) ids.push(id);
-      expect(ids).toHaveLength(4500);
-      expect(order === "oldest first" ? ids : ids.toReversed()).toEqual(ids.toSorted());
-    }
-    expect(await ledger.prune(5001)).toBe(4500);
   });
 
   test("a host that accepts connections and says nothing gets a sentence", async () => {

@@ -73,6 +73,24 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
     test.each(usageLedgerContract)("$title", (one) => assertCase(one, openLedger));
   });
 
+  test("entries are read in pages and pruned in steps", async () => {
+    const database = await postgres.createDatabase();
+    await using state = await openPostgres(postgres.urlOf(database));
+    const { ledger } = state;
+    await postgres.query(
+      `INSERT INTO parley.requests SELECT lpad(n::text, 5, '0'), 'key', 'model', false, n / 1500, 5000, 'complete', NULL,
+         0, 0, 0, 0, 0, '{}', 0, gen_random_uuid() FROM generate_series(1, 4500) n`,
+      database,
+    );
+    for (const order of ["oldest first", "newest first"] as const) {
+      const ids: string[] = [];
+      for await (const { id } of ledger.entries({ keyId: "key" }, order)) ids.push(id);
+      expect(ids).toHaveLength(4500);
+      expect(order === "oldest first" ? ids : ids.toReversed()).toEqual(ids.toSorted());
+    }
+    expect(await ledger.prune(5001)).toBe(4500);
+  });
+
   test("a database of a newer version is refused, and not changed", async () => {
     const database = await postgres.createDatabase();
     const url = postgres.urlOf(database);
