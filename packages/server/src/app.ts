@@ -49,7 +49,7 @@ async function serve(deps: PathDeps, mount: Mount, exchange: Exchange): Promise<
     if (allowOrigins(deps.config.corsOrigins, exchange)) return; // a preflight has no key
     if (serveHealth(deps, exchange) || (await mount.serveSite?.(exchange))) return; // outside the contract, without a key
     if (!isUnderContract(exchange.path)) throw explainUrl(exchange.req.url ?? ""); // 404
-    const caller = await requireKey(deps, exchange); // 401
+    const caller = await requireKey(deps, exchange); // 401, 503
     await serveCaller(deps, mount, { exchange, caller });
   } catch (thrown) {
     reportError(deps, exchange, thrown);
