@@ -1,6 +1,9 @@
-export type { KeyStore, StoredKey } from "../src/accounts/keys/key-store.ts";
+export type { NewKey } from "../src/accounts/keys/hash-key.ts";
+export type { KeyRules, KeyStore, StoredKey } from "../src/accounts/keys/key-store.ts";
 export type { LimitStore } from "../src/accounts/limits/limit-store.ts";
 export type { UsageLedger } from "../src/accounts/ledger/usage-ledger.ts";
+export { openPostgres } from "../src/state/postgres/open-postgres.ts";
+export type { PostgresState } from "../src/state/postgres/open-postgres.ts";
 export { bundleServer } from "./bundle-server.ts";
 export { nodeFlags, CliProcess, parley } from "./cli-process.ts";
 export type { CliOptions, CliResult } from "./cli-process.ts";
