@@ -223,7 +223,7 @@ interface GateParts {
   readonly store: OpenedLimits;
 }
 
-/** Creates both gates of admission and the limits that they share, the turns of bodies, and the memory bound of answers. */
+/** Creates the parts that admit requests: the limits, the turns in which bodies are read, and the bounds on memory. */
 function gatesFor({
   config,
   ledger,

@@ -1,26 +1,15 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CliProcess } from "@parley/server/testing";
+import { CliProcess, freePort } from "@parley/server/testing";
 
 const program = fileURLToPath(new URL("../src/cli/main.mjs", import.meta.url));
 
 /** The functions of the shell for commands that a reader types in the folder of the repository. */
 const programs = `parley() { "${process.execPath}" "${program}" "$@"; }
 npx() { if [ "$1 $2 $3" = "-y pnpm@12.21.0 parley" ]; then shift 3; parley "$@"; else echo "cannot run npx $*"; return 1; fi; }`;
-
-async function freePort(): Promise<string> {
-  const free = createServer().listen(0, "127.0.0.1");
-  await once(free, "listening");
-  const { port } = free.address() as AddressInfo; // it listens on TCP
-  free.close();
-  return String(port);
-}
 
 /** A command of a guide as it is typed, and its output in the guide. */
 export interface Shown {
@@ -87,7 +76,7 @@ export class GuideSession implements AsyncDisposable {
   }
 
   static async open(options: SessionOptions = {}): Promise<GuideSession> {
-    const free = await Promise.all([freePort(), freePort()]);
+    const free = (await Promise.all([freePort(), freePort()])).map(String);
     return new GuideSession(new Map([":8080", ":9464"].map((shown, index) => [shown, `:${free[index]}`])), options);
   }
 

@@ -1,5 +1,12 @@
-import { afterAll, beforeAll } from "vitest";
-import { postgresFolder, startTestServer, startValkey, TestPostgres, valkeyProgram } from "@parley/server/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  postgresFolder,
+  startTestServer,
+  startValkey,
+  TestPostgres,
+  valkeyProgram,
+  withKey,
+} from "@parley/server/testing";
 import type { TestOptions, TestServer, TestValkey } from "@parley/server/testing";
 
 /** True where PostgreSQL and Valkey (or Redis) are installed. */
@@ -37,4 +44,22 @@ export function useReplicas(count: number, { settings, ...options }: TestOptions
     if (!replicas) throw new Error("the servers are there from the first test on");
     return replicas;
   };
+}
+
+/** Tests that a valid key gets 503 on a path while PostgreSQL is away, and 200 when it is back. */
+export function testAwayPostgres(path: string): void {
+  const replicas = useReplicas(1);
+  const needs = "(this needs PostgreSQL and Valkey or Redis)";
+  test.skipIf(!canShare)(`OPS-18 a valid key gets 503 while PostgreSQL is away ${needs}`, async () => {
+    const { servers, postgres } = replicas();
+    const [server] = servers;
+    const key = withKey(await server.makeKey());
+    await postgres.kill();
+    const response = await server.fetch(path, key);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ error: { code: "service_unavailable", param: null } });
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    await postgres.start();
+    expect((await server.fetch(path, key)).status).toBe(200);
+  });
 }

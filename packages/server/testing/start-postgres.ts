@@ -2,11 +2,10 @@ import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { Client } from "pg";
+import { freePort } from "./free-port.ts";
 import { until } from "./until.ts";
 
 /** Debian installs the programs outside the PATH, in a folder for each version. */
@@ -24,14 +23,6 @@ function userOfServer(): { readonly uid: number; readonly gid: number } | undefi
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (option: string): number => Number(spawnSync("id", [option, "postgres"], { encoding: "utf8" }).stdout);
   return { uid: idOf("-u"), gid: idOf("-g") };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo; // it listens on TCP
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Creates an empty cluster with the superuser `admin` and the password `secret`. @returns its folder */
@@ -78,7 +69,7 @@ export class TestPostgres implements AsyncDisposable {
     return postgres;
   }
 
-  /** Starts the server, after `kill` too, and waits until it answers. */
+  /** Starts the server, for the first time or after `kill`, and waits until it answers. */
   async start(): Promise<void> {
     const args = ["-D", join(this.#folder, "data"), ...this.#settings.flatMap((setting) => ["-c", setting])];
     this.#process = spawn(join(postgresFolder ?? "", "postgres"), args, {

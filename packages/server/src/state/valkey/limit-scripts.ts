@@ -36,7 +36,7 @@ local function read(name, requestLimit, tokenLimit)
   local saved = redis.call("GET", name)
   local at, requests, tokens = now, requestLimit, tokenLimit
   if saved then at, requests, tokens = struct.unpack("ddd", saved) end
-  -- The clock was set back, for instance by a failover: without this, the bucket would not refill until it catches up.
+  -- A clock may be set back, for instance by a failover. Without this line, the bucket would refill only once it has caught up.
   if at > now then redis.call("SET", name, struct.pack("ddd", now, requests, tokens), "KEEPTTL") end
   local gainedMs = math.max(0, now - at)
   return {
