@@ -37,15 +37,7 @@ const fuzzTarget = (engine: string): Service => ({
 export const services = {
   /** The server as `start` starts it, with default settings except for its addresses and those in the file, which gives reasons. */
   server: {
-    command: [
-      "node",
-      "--max-semi-space-size=16",
-      "--heap-growing-percent=100",
-      "packages/server/src/cli/main.mjs",
-      "start",
-      "--config",
-      "ci/judged-server.yaml",
-    ],
+    command: ["deploy/parley", "start", "--config", "ci/judged-server.yaml"],
     image: "node",
     ports: { PARLEY_URL: 8080 },
     secrets: ["PARLEY_API_KEY"],

@@ -55,16 +55,17 @@ COPY --from=packages /parley ./
 COPY --from=files /parley ./
 COPY --from=bundled /parley/packages/server/dist packages/server/dist
 COPY --from=bundled /parley/site/dist site/dist
-RUN install --directory --owner node /data node_modules/.cache
+COPY deploy/parley deploy/
+RUN install --directory --owner node /data node_modules/.cache && ln -s /parley/deploy/parley /usr/local/bin/
 USER node
 # Compiles the code once, for every start.
-RUN node packages/server/src/cli/main.mjs --version
+RUN parley --version
 VOLUME /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 PARLEY_DATA_DIR=/data PARLEY_METRICS_PORT=off PARLEY_LAME_DUCK_SECONDS=5
 EXPOSE 8080
 # The server is healthy when it answers `/health`, even if it is busy.
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Node is the first process, so that SIGTERM reaches it and running requests end.
-ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=100", "packages/server/src/cli/main.mjs"]
+# Node becomes the first process, so that SIGTERM reaches it and running requests end.
+ENTRYPOINT ["parley"]
 CMD ["start"]

@@ -30,20 +30,12 @@ test("a remote engine reads undici with its first request", () => {
   expect([...remote]).not.toContain("undici");
 });
 
-test("wherever a server is started, Node has the same flags", () => {
-  const flags = JSON.parse(read("packages/server/src/node-flags.json")) as readonly string[]; // of our own package
-  const inShell = `node ${flags.join(" ")} packages/server/src/cli/main.mjs`;
-  const starts = (path: string): string[] =>
-    read(path)
-      .split("\n")
-      .filter((line) => line.includes("main.mjs start"));
-  for (const path of ["deploy/parley.service", "docs/guides/services.md"]) {
-    expect(starts(path).length).toBeGreaterThan(0);
-    for (const line of starts(path)) expect(line).toContain(inShell);
-  }
-  const inList = ["node", ...flags, "packages/server/src/cli/main.mjs"].map((part) => JSON.stringify(part)).join(", ");
-  expect(read("deploy/server.Dockerfile")).toContain(`ENTRYPOINT [${inList}]`);
-  expect(read("ci/services.ts").replaceAll(/\s+/g, " ")).toContain(`${inList}, "start"`);
+test("wherever a server is started, `deploy/parley` or `launch.mjs` gives Node the same flags", () => {
+  for (const path of ["deploy/parley", "launch.mjs"]) expect(read(path)).toContain("packages/server/src/node-flags.json");
+  expect(read("deploy/parley.service")).toContain("ExecStart=/opt/parley/deploy/parley start\n");
+  expect(read("deploy/server.Dockerfile")).toContain('ENTRYPOINT ["parley"]\nCMD ["start"]');
+  const starts = ["deploy/parley.service", "deploy/server.Dockerfile", "docs/guides/services.md", "ci/services.ts"];
+  for (const path of starts) expect(read(path)).not.toContain("main.mjs");
 });
 
 test("the docs are built from packages that a start installs", () => {

@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import { backUp, restore } from "../state/backup.ts";
 import type { Config } from "../config/read-config.ts";
 import { StateError } from "../state/state-error.ts";
-import { dataFlags, typed } from "./settings.ts";
+import { typed } from "../state/typed.ts";
+import { dataFlags } from "./settings.ts";
 
 export function addBackupCommand(program: Command): void {
   dataFlags

@@ -1,4 +1,4 @@
-import { typed } from "./settings.ts";
+import { typed } from "../state/typed.ts";
 
 /**
  * Returns the id of the key with this id, or with this name if only one key has it.

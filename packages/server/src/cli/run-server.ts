@@ -5,10 +5,10 @@ import { isDemo } from "../config/read-models.ts";
 import { summarize } from "../models/start-models.ts";
 import type { Log, ProcessLog } from "../observe/log.ts";
 import { startServer } from "../server.ts";
+import { typed } from "../state/typed.ts";
 import type { RunningServer } from "../server.ts";
 import { deliverKey, makeFirstKey } from "./deliver-key.ts";
 import { Progress } from "./progress.ts";
-import { typed } from "./settings.ts";
 
 /** Writes a line for people to standard error. Standard output contains only the log. */
 const say = (line: string): void => void process.stderr.write(`${line}\n`);

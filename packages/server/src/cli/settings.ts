@@ -11,9 +11,6 @@ import { settingNames, settings } from "../config/settings.ts";
 import type { SettingName, Settings } from "../config/settings.ts";
 import { toTable } from "./table.ts";
 
-/** Returns the shell command for a subcommand, as it works on a machine that has only npm. */
-export const typed = (command: string): string => `npx -y pnpm@12.21.0 parley ${command}`;
-
 const allSettings: readonly Setting[] = [...settingNames.map((name) => settings[name]), ...modelShortcuts];
 
 /** The settings that a command accepts as flags. All others are still read from the environment and the file. */

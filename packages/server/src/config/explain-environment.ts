@@ -10,8 +10,8 @@ const known: ReadonlySet<string> = new Set([
   ...modelShortcuts.map(({ env }) => env),
 ]);
 
-/** Variables of Parley's other programs: clients, examples, pipeline and tests. The server ignores them. */
-const otherPrograms = /^PARLEY_(?:URL|KEY|REPORT|MUTANTS|CHROMIUM|NODE_\d+|IMAGE_[A-Z0-9_]+|TEST_[A-Z0-9_]+)$/;
+/** Variables of Parley's other programs: `deploy/parley`, clients, examples, pipeline and tests. The server ignores them. */
+const otherPrograms = /^PARLEY_(?:COMMAND|URL|KEY|REPORT|MUTANTS|CHROMIUM|NODE_\d+|IMAGE_[A-Z0-9_]+|TEST_[A-Z0-9_]+)$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { databaseFile } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
-import { makePrivateFolder } from "./private-file.ts";
+import { assertOwner, denialOf, makePrivateFolder, unusableFolder } from "./private-file.ts";
 import { StateError } from "./state-error.ts";
 
 /** Opens the database of keys and ledger, and creates it on first use. @throws {StateError} */
@@ -10,6 +10,7 @@ export function openDatabase(dataDir: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     makePrivateFolder(dataDir);
+    assertOwner(dataDir);
     const file = databaseFile(dataDir);
     database = new DatabaseSync(file, { timeout: 5000 });
     chmodSync(file, 0o600);
@@ -19,23 +20,17 @@ export function openDatabase(dataDir: string): DatabaseSync {
   } catch (error) {
     database?.close();
     if (error instanceof StateError) throw error;
-    throw new StateError(
-      `The data folder ${dataDir} cannot be used (${reasonOf(error)}). Make it writable, or name another one with PARLEY_DATA_DIR.`,
-      { cause: error },
-    );
+    throw unusableFolder(dataDir, error);
   }
 }
 
 /** Checks that a folder has a database, so a mistyped path is not treated as an empty ledger. @throws {StateError} */
 export function assertDataFolder(dataDir: string): void {
   if (existsSync(databaseFile(dataDir))) return;
+  // The system does not show the files of a folder that this user may not read.
+  const denial = existsSync(dataDir) ? denialOf(dataDir) : undefined;
+  if (denial !== undefined) throw unusableFolder(dataDir, denial);
   throw new StateError(
     `${dataDir} is not a data folder: no server has started there, and no key was made. Name the right one with --data-dir or PARLEY_DATA_DIR.`,
   );
-}
-
-/** Returns the reason of a failure. SQLite reports its kind in `message` and its meaning in `errstr`. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return "errstr" in error ? `${error.message}: ${String(error.errstr)}` : error.message;
 }

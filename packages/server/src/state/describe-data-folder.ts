@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { databaseFile } from "./database-file.ts";
 import { knownVersion } from "./migrate.ts";
+import { assertOwner, nearestExisting, unusableFolder } from "./private-file.ts";
 import { StateError } from "./state-error.ts";
 import { schemaVersion } from "./tables.ts";
 
@@ -13,7 +13,7 @@ import { schemaVersion } from "./tables.ts";
  */
 export function describeDataFolder(dataDir: string): string {
   const file = databaseFile(dataDir);
-  assertUsable(existsSync(file) ? file : nearestFolder(dataDir), dataDir);
+  assertUsable(existsSync(file) ? file : nearestExisting(dataDir), dataDir);
   if (!existsSync(file)) return `${dataDir} is made at the first start`;
   const version = readVersion(file);
   const isOld = version < schemaVersion;
@@ -35,20 +35,12 @@ function readVersion(file: string): number {
   }
 }
 
-/** Returns the path itself if it exists, otherwise its nearest existing parent folder. */
-function nearestFolder(path: string): string {
-  const absolute = resolve(path);
-  return existsSync(absolute) ? absolute : nearestFolder(dirname(absolute));
-}
-
 function assertUsable(path: string, dataDir: string): void {
+  assertOwner(dataDir);
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
     if (!path.endsWith(".db") && !statSync(path).isDirectory()) throw new Error(`${path} is not a folder`);
   } catch (error) {
-    throw new StateError(
-      `The data folder ${dataDir} cannot be used: ${path} cannot be written. Make it writable, or name another one with PARLEY_DATA_DIR.`,
-      { cause: error },
-    );
+    throw unusableFolder(dataDir, error);
   }
 }

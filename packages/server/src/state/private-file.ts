@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, openSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { databaseFile } from "./database-file.ts";
+import { StateError } from "./state-error.ts";
 
 /**
  * Creates a file that only its owner may read.
@@ -38,4 +40,70 @@ export function makePrivateFolder(path: string): void {
     // Another process may have made it meanwhile.
     if (!existsSync(path)) throw error;
   }
+}
+
+/**
+ * Root can write in every data folder, but the server of another user could not open what root has written. A folder of another
+ * user is therefore left alone.
+ * @throws {StateError} with the command for that user
+ */
+export function assertOwner(dataDir: string): void {
+  if (process.getuid?.() !== 0) return;
+  const file = databaseFile(dataDir);
+  const { uid } = statSync(existsSync(file) ? file : dataDir, { throwIfNoEntry: false }) ?? {};
+  if (uid === undefined || uid === 0) return;
+  throw new StateError(
+    `The data folder ${dataDir} belongs to user ${uid}, whose server could not open what root writes there. Run the command as that user: sudo -u '#${uid}' …`,
+  );
+}
+
+/** Returns the error of a data folder that could not be used, with the reason and the remedy. */
+export const unusableFolder = (dataDir: string, cause: unknown): StateError =>
+  new StateError(
+    `The data folder ${dataDir} cannot be used: ${whyUnusable(dataDir, cause)} PARLEY_DATA_DIR can name another one.`,
+    { cause },
+  );
+
+/**
+ * Explains to the operator why a file or folder could not be used.
+ * @returns a sentence or two, which end with the remedy
+ */
+export function whyUnusable(path: string, error: unknown): string {
+  const reason = reasonOf(error);
+  if (/ENOSPC|disk is full/.test(reason)) return "The disk is full. Make room.";
+  const existing = nearestExisting(path);
+  if (!statSync(existing).isDirectory()) return `${existing} is not a folder.`;
+  const inIt = databaseFile(existing);
+  const denied = [inIt, existing].find((one) => existsSync(one) && denialOf(one) !== undefined);
+  if (denied === undefined) return `${reason}.`;
+  if (denialOf(denied) === "EROFS") return `${denied} is on a read-only file system. Mount a volume there.`;
+  const { uid, gid, mode } = statSync(denied);
+  const [ownUid, ownGid] = [process.getuid?.(), process.getgid?.()];
+  const remedy = existsSync(path)
+    ? `chown -R ${ownUid}:${ownGid} ${existing}`
+    : `install -d -m 700 -o ${ownUid} -g ${ownGid} ${path}`;
+  return `${denied} belongs to user ${uid}:${gid} (mode ${(mode & 0o777).toString(8)}), and this process is user ${ownUid}:${ownGid}. Run as that user, or run this as root: ${remedy}.`;
+}
+
+/** Returns the code of the error with which the system refuses to let this process write; undefined if it may. */
+export function denialOf(path: string): unknown {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | (statSync(path).isDirectory() ? constants.X_OK : 0));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && "code" in error ? error.code : error;
+  }
+}
+
+/** Returns the path itself if it exists, otherwise its nearest existing parent folder. */
+export function nearestExisting(path: string): string {
+  const absolute = resolve(path);
+  return existsSync(absolute) ? absolute : nearestExisting(dirname(absolute));
+}
+
+/** Returns the reason of a failure. SQLite reports its kind in `message` and its meaning in `errstr`. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const meaning = "errstr" in error ? String(error.errstr) : "";
+  return meaning === "" || meaning === error.message ? error.message : `${error.message}: ${meaning}`;
 }

@@ -2,7 +2,9 @@ import { existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { assertOwner, whyUnusable } from "./private-file.ts";
 import { StateError } from "./state-error.ts";
+import { typed } from "./typed.ts";
 
 /**
  * The lock of a server on its data folder: an exclusive transaction on a separate database file. The operating system
@@ -20,11 +22,12 @@ export class ServerLock implements Disposable {
 
   /** @throws {StateError} when another server holds the lock */
   static acquire(dataDir: string): ServerLock {
+    assertOwner(dataDir);
     const database = tryLock(dataDir, probeMs);
     if (!database) {
       const pid = readPid(dataDir);
       throw new StateError(
-        `Another Parley server${pid === undefined ? "" : ` (process ${pid})`} uses the data folder ${dataDir}. Stop it with "npx -y pnpm@12.21.0 parley stop", or name another folder with PARLEY_DATA_DIR.`,
+        `Another Parley server${pid === undefined ? "" : ` (process ${pid})`} uses the data folder ${dataDir}. Stop it with "${typed("stop")}", or name another folder with PARLEY_DATA_DIR.`,
       );
     }
     const pidFile = join(dataDir, "server.pid");
@@ -89,7 +92,7 @@ export class RunFolder implements Disposable {
   static make(dataDir: string): RunFolder {
     const note = join(dataDir, "run-folder");
     removeLeft(note);
-    const path = mkdtempSync(join(tmpdir(), "parley-"));
+    const path = makeTemporary();
     writeFileSync(note, `${path}\n`, { mode: 0o600 });
     return new RunFolder(path, note);
   }
@@ -97,6 +100,18 @@ export class RunFolder implements Disposable {
   [Symbol.dispose](): void {
     rmSync(this.path, { recursive: true, force: true });
     rmSync(this.#note, { force: true });
+  }
+}
+
+/** @throws {StateError} */
+function makeTemporary(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "parley-"));
+  } catch (error) {
+    throw new StateError(
+      `The folder for temporary files ${tmpdir()} cannot be used: ${whyUnusable(tmpdir(), error)} The sockets of engines are made there. Mount a tmpfs there, or name another folder with TMPDIR.`,
+      { cause: error },
+    );
   }
 }
 
