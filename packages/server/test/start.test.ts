@@ -118,11 +118,11 @@ describe("an obstacle to a start is reported in one sentence that says what to d
     writeFileSync(file, "");
     await assertFails(
       folder.quick({ PARLEY_DATA_DIR: join(file, "data") }),
-      /data folder .* cannot be used .*PARLEY_DATA_DIR/,
+      /data folder .* cannot be used: .*PARLEY_DATA_DIR/,
     );
     await assertFails(
       folder.quick({ PARLEY_DATA_DIR: "/proc/parley/data" }),
-      /data folder \/proc\/parley\/data cannot be used .*PARLEY_DATA_DIR/,
+      /data folder \/proc\/parley\/data cannot be used: .*PARLEY_DATA_DIR/,
     );
   });
 
@@ -140,7 +140,7 @@ describe("an obstacle to a start is reported in one sentence that says what to d
     }
     await assertFails(settings, /newer Parley \(schema 1000/);
     writeFileSync(file, "this is not a database ".repeat(100));
-    await assertFails(settings, /cannot be used \(.*database/);
+    await assertFails(settings, /cannot be used: .*database/);
   });
 
   test("a second server on the same data", async () => {
