@@ -9,7 +9,7 @@ import type { Limits } from "./accounts/limits/limits.ts";
 import type { LedgerRecorder } from "./accounts/ledger/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
 import type { Metrics } from "./observe/metrics.ts";
-import type { RefusalSample } from "./observe/refusal-sample.ts";
+import type { RefusalSample, RepeatedFaults } from "./observe/refusal-sample.ts";
 import type { ChatDeps } from "./operations/create-chat-completion/create-chat-completion.ts";
 
 /** All dependencies of the request path. `server.ts` creates them. */
@@ -29,6 +29,7 @@ export interface Deps extends ChatDeps, KeyDeps {
   readonly areLimitsReachable: () => boolean;
   readonly log: Log;
   readonly refusals: RefusalSample;
+  readonly faults: RepeatedFaults;
   readonly metrics: Metrics;
 }
 

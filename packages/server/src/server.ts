@@ -29,7 +29,7 @@ import { AbandonedWatch, LedgerRecorder, closeAbandoned } from "./accounts/ledge
 import type { UsageLedger } from "./accounts/ledger/usage-ledger.ts";
 import type { Log } from "./observe/log.ts";
 import { createMetrics, metricsHandler } from "./observe/metrics.ts";
-import { RefusalSample } from "./observe/refusal-sample.ts";
+import { RefusalSample, RepeatedFaults } from "./observe/refusal-sample.ts";
 import { GatheredBytes } from "./chat/relay/gathered-bytes.ts";
 import { MemoryReturn } from "./return-memory.ts";
 import { MemoryLimitStore } from "./state/memory-limit-store.ts";
@@ -99,8 +99,7 @@ async function start(
   const models = await openModels({ config, runFolder, cacheSecret, report }, started);
   const recorder = openRecorder(config, { ledger, log }, started);
   const gates = gatesFor({ config, ledger, recorder, listener, store: await openLimits(config, started) });
-  const { gatheredBytes } = gates;
-  const counted = { requests: recorder, connections: listener.connections, gatheredBytes };
+  const counted = { requests: recorder, connections: listener.connections, gatheredBytes: gates.gatheredBytes };
   const metrics = createMetrics({ models, ...counted, lostLines });
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
@@ -115,6 +114,7 @@ async function start(
     recorder,
     log,
     refusals,
+    faults: new RepeatedFaults(elapsedMs),
     metrics,
     nowMs,
     elapsedMs,

@@ -17,3 +17,6 @@ export const breakKeys = (server: TestServer): (() => void) => hideTable(server,
 
 /** Makes the spending of keys with a budget unreadable. */
 export const breakSpending = (server: TestServer): (() => void) => hideTable(server, "spending");
+
+/** Makes the entries of requests unreadable, and new ones impossible. */
+export const breakLedger = (server: TestServer): (() => void) => hideTable(server, "requests");

@@ -3,6 +3,7 @@ import { parse } from "yaml";
 import { miniId, modelId, play, say, startTestServer, testKey, until } from "@parley/server/testing";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import { engineStates } from "../src/observe/gauges.ts";
+import { breakLedger } from "./break-state.ts";
 import { useServer } from "./use-server.ts";
 
 const server = useServer({ scenarios: { stall: [{ text: "a" }, { stall: true }] } });
@@ -85,6 +86,35 @@ describe("a line of the log", () => {
     );
     expect(JSON.parse(line)).toMatchObject({ path: `/${"p".repeat(255)}` });
   });
+});
+
+describe("probes", () => {
+  test("are logged at debug while they are good, and count as probes", async () => {
+    for (const path of ["health", "ready", "ready?model=nobody"]) await fetch(`${server().origin}/${path}`);
+    const lines = await until(
+      () => server().logLines.filter((line) => line.includes('"operation":"probe"')),
+      (found) => found.length >= 3,
+    );
+    const shown = lines.slice(-3).map((line) => JSON.parse(line) as object);
+    expect(shown).toMatchObject([
+      { level: 20, path: "/health", status: 200 },
+      { level: 20, path: "/ready", status: 200 },
+      { level: 30, path: "/ready", status: 404 },
+    ]);
+    expect(await server().metrics()).toMatch(/parley_requests_total\{operation="probe",[^}]*status="200"/);
+  });
+});
+
+test("a ledger that cannot be written is logged twice with its reason: by itself, and for all requests that it refuses", async () => {
+  await using other = await startTestServer();
+  breakLedger(other);
+  const refusals = await Promise.all(Array.from({ length: 20 }, () => other.refuse()));
+  expect(new Set(refusals.map(({ status }) => status))).toEqual(new Set([503]));
+  await until(
+    () => other.logLines.filter((line) => line.includes('"status":503')),
+    (found) => found.length === 20,
+  );
+  expect(other.logLines.filter((line) => line.includes('"stack"'))).toHaveLength(2);
 });
 
 describe("health", () => {

@@ -1,6 +1,7 @@
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { RefusalSample } from "../observe/refusal-sample.ts";
+import { probeOperation } from "../observe/request-record.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -30,7 +31,9 @@ export function logAccess(
   metrics.countRequest(record, status, durationMs);
   const leftOut = status >= 400 && record.keyId === undefined ? refusals.next() : 0;
   if (leftOut === undefined) return;
-  log.info({ ...lineOf(record, status, durationMs), left_out: leftOut || undefined }, "request");
+  // A probe comes every few seconds.
+  const level = record.operation === probeOperation && status < 400 ? "debug" : "info";
+  log[level]({ ...lineOf(record, status, durationMs), left_out: leftOut || undefined }, "request");
 }
 
 const lineOf = (record: RequestRecord, status: number, durationMs: number): object => ({

@@ -1,6 +1,7 @@
 import { findModel } from "../config/find-model.ts";
 import type { ServedModels } from "../models/pick-engine.ts";
 import type { LedgerRecorder } from "../accounts/ledger/ledger-recorder.ts";
+import { probeOperation } from "../observe/request-record.ts";
 import type { Exchange } from "./exchange.ts";
 import { sendJson } from "./send-json.ts";
 
@@ -21,6 +22,7 @@ export function serveHealth(deps: HealthDeps, exchange: Exchange): boolean {
   const { req, res, path } = exchange;
   if (req.method !== "GET" && req.method !== "HEAD") return false;
   const probe = /^\/(health|ready)\/?$/iu.exec(path)?.[1]?.toLowerCase();
+  if (probe !== undefined) exchange.record.operation = probeOperation;
   if (probe === "health") sendJson(res, 200, { status: "ok" });
   if (probe === "ready") sendJson(res, ...readiness(deps, modelAskedFor(exchange)));
   return probe !== undefined;

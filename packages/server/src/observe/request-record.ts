@@ -1,3 +1,6 @@
+/** The operation of `/health` and `/ready`, which are outside the contract. */
+export const probeOperation = "probe";
+
 /** The fields of one request for the access log and the metrics. Never a prompt, an answer or a key. */
 export interface RequestRecord {
   readonly id: string;
@@ -8,6 +11,7 @@ export interface RequestRecord {
   /** Start of the request on the server's monotonic clock. */
   readonly startedAtMs: number;
   keyId?: string;
+  /** The operation of the contract, or `probeOperation`. */
   operation?: string;
   model?: string;
   isStream?: boolean;
