@@ -89,7 +89,7 @@ async function start(
   { config, log, lostLines = () => 0, report, mount = "node" }: ServerOptions,
   started: AsyncDisposableStack,
 ): Promise<RunningServer> {
-  const { keys, ledger, cacheSecret } = await ownState(config, started);
+  const { keys, ledger, cacheSecret } = await ownState(config, log, started);
   const abandoned = await closeAbandoned(ledger, nowMs());
   const refusals = new RefusalSample(nowMs);
   // Opened before the engines start, so a port in use is reported at once.
@@ -161,8 +161,8 @@ function fitDescriptors(config: Config, log: Log): Config {
 }
 
 /** Opens the state, and locks the data folder for this server. Its run-time files are there even if its state is not. */
-async function ownState(config: Config, started: AsyncDisposableStack): Promise<State> {
-  const state = started.use(await openStateOf(config));
+async function ownState(config: Config, log: Log, started: AsyncDisposableStack): Promise<State> {
+  const state = started.use(await openStateOf(config, (line) => log.info(line)));
   makePrivateFolder(config.dataDir);
   started.use(ServerLock.acquire(config.dataDir));
   return state;

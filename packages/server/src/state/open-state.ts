@@ -2,6 +2,7 @@ import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import { assertDataFolder, openDatabase } from "./database.ts";
 import { DiskSync } from "./disk-sync.ts";
+import type { Report } from "./postgres/migrate.ts";
 import { openPostgres } from "./postgres/open-postgres.ts";
 import { readSecret } from "./tables.ts";
 import { SqliteKeyStore } from "./sqlite-key-store.ts";
@@ -29,9 +30,11 @@ interface Place {
   readonly databaseUrl: string | undefined;
 }
 
+const tell: Report = (line) => void process.stderr.write(`${line}\n`);
+
 /** Opens the state of a configuration, and creates it on first use. @throws {StateError} */
-export const openStateOf = async ({ dataDir, databaseUrl }: Place): Promise<OpenedState> =>
-  databaseUrl === undefined ? openState(dataDir) : openPostgres(databaseUrl);
+export const openStateOf = async ({ dataDir, databaseUrl }: Place, report = tell): Promise<OpenedState> =>
+  databaseUrl === undefined ? openState(dataDir) : openPostgres(databaseUrl, { report });
 
 /** Opens the existing state of a configuration. @throws {StateError} if there is none */
 export async function openExistingStateOf(place: Place): Promise<OpenedState> {

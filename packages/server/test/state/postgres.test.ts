@@ -4,6 +4,7 @@ import { assertCase, keyStoreContract, usageLedgerContract } from "@parley/serve
 import type { KeyStoreSubject, UsageLedgerSubject } from "@parley/server/testing";
 import { PostgresKeyStore } from "../../src/state/postgres/postgres-key-store.ts";
 import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
+import { changes } from "../../src/state/postgres/tables.ts";
 import { TestPostgres, postgresFolder } from "../../testing/start-postgres.ts";
 
 describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of PostgreSQL)", () => {
@@ -98,7 +99,7 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
     await postgres.query("UPDATE parley.schema SET version = 99", database);
     await expect(openPostgres(url)).rejects.toMatchObject({
       name: "StateError",
-      message: `The database ${database} was written by a newer Parley (schema 99, this one knows 1): use that version, or another database.`,
+      message: `The database ${database} was written by a newer Parley (schema 99, this one knows ${changes.length + 1}). Start that version, or bring the database back with that version: parley downgrade --to ${changes.length + 1}`,
     });
     expect(await postgres.query("SELECT version FROM parley.schema", database)).toEqual([{ version: 99 }]);
   });

@@ -3,7 +3,8 @@ import type { ClientConfig } from "pg";
 import type { KeyStore } from "../../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
 import { StateError } from "../state-error.ts";
-import { migrate } from "./migrate.ts";
+import { defaultLeaseMs, goBack, migrate } from "./migrate.ts";
+import type { Report } from "./migrate.ts";
 import { PostgresKeyStore } from "./postgres-key-store.ts";
 import { PostgresUsageLedger } from "./postgres-usage-ledger.ts";
 
@@ -23,6 +24,8 @@ interface PostgresOptions {
   readonly maxConnectMs?: number;
   /** Default: 5 s. */
   readonly maxStatementMs?: number;
+  /** Receives sentences about a change of the tables. Default: nobody. */
+  readonly report?: Report;
 }
 
 /** Maximum number of connections of one server. */
@@ -35,10 +38,10 @@ const maxConnections = 10;
  * @throws {StateError} if the database cannot be used; the message never contains the password
  */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<PostgresState> {
-  const { leaseMs = 20_000, maxConnectMs = 5000, maxStatementMs = 5000 } = options;
-  const place = assertUrl(url);
-  const config: ClientConfig = { connectionString: url, connectionTimeoutMillis: maxConnectMs, keepAlive: true };
-  const cacheSecret = await prepareTables(config, place);
+  const { leaseMs = defaultLeaseMs, maxConnectMs = defaultConnectMs, maxStatementMs = 5000 } = options;
+  const config = configOf(url, maxConnectMs);
+  const report = options.report ?? (() => undefined);
+  const cacheSecret = await useClient(config, (client) => migrate(client, { report }));
   const pool = new Pool({
     ...config,
     max: maxConnections,
@@ -63,14 +66,33 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   };
 }
 
-/** Migrates over a connection without a statement timeout, because another process may migrate for a long time. */
-async function prepareTables(config: ClientConfig, place: string): Promise<Uint8Array> {
+/** Brings the tables of a database back to an earlier version. @returns the version before @throws {StateError} */
+export const downgradePostgres = async (url: string, to: number, report: Report): Promise<number> =>
+  useClient(configOf(url, defaultConnectMs), (client) => goBack(client, to, { report }));
+
+const defaultConnectMs = 5000;
+
+interface PlacedConfig extends ClientConfig {
+  /** The host and port, to be shown in messages. */
+  readonly place: string;
+}
+
+/** @throws {StateError} */
+const configOf = (url: string, maxConnectMs: number): PlacedConfig => ({
+  place: assertUrl(url),
+  connectionString: url,
+  connectionTimeoutMillis: maxConnectMs,
+  keepAlive: true,
+});
+
+/** Uses a connection without a statement timeout, because another process may migrate for a long time. */
+async function useClient<T>({ place, ...config }: PlacedConfig, use: (client: Client) => Promise<T>): Promise<T> {
   let client: Client | undefined;
   try {
     client = new Client(config);
     client.on("error", () => undefined);
     await client.connect();
-    return await migrate(client);
+    return await use(client);
   } catch (error) {
     throw error instanceof StateError ? error : new StateError(explain(error, place), { cause: error });
   } finally {

@@ -1,7 +1,7 @@
 import { openRequest } from "./open-request.ts";
 
 /** Times are Unix milliseconds of a server, except in `replicas`: leases need one clock, which is that of the database. */
-const tables = `
+const firstTables = `
   CREATE SCHEMA IF NOT EXISTS parley;
   CREATE TABLE parley.schema (version integer NOT NULL);
   INSERT INTO parley.schema VALUES (0);
@@ -62,8 +62,25 @@ const tables = `
   CREATE INDEX requests_started ON parley.requests (started_ms, id);
 `;
 
+/** A change of the tables from one version to the next, and its way back. A server that starts makes all that are missing. */
+export interface Change {
+  /** Completes the sentence "The tables get …" for the operator. */
+  readonly brings: string;
+  /**
+   * SQL. Servers of the version before are still running, and their statements must keep their meaning. So it may add
+   * tables, indexes, functions, and columns that are nullable or have a default. It may replace the body of a function, but
+   * not its arguments. A later version removes whatever is no longer used.
+   */
+  readonly forward: string;
+  /** SQL that undoes `forward`, and keeps everything that the version before knows. No server is running. */
+  readonly back: string;
+}
+
+/** SQL that creates the tables of version 1. */
+export const versionOne = firstTables + openRequest;
+
 /**
- * The migrations, in SQL. Each step changes the tables from one version to the next, starting with an empty database. A
- * released step is never changed; changes are new steps.
+ * The changes after version 1: the first one leads to version 2. A released change is never edited; later changes are added
+ * at the end. `test/state/postgres-changes.test.ts` makes each of them forward, back and forward.
  */
-export const steps: readonly string[] = [tables + openRequest];
+export const changes: readonly Change[] = [];
