@@ -15,6 +15,7 @@ import { openSite } from "./site/open-site.ts";
 import type { Site } from "./site/open-site.ts";
 import { loadOnce } from "./express/load-once.ts";
 import type { Exchange } from "./http/exchange.ts";
+import { describeServer } from "./models/describe-server.ts";
 import { startModels } from "./models/start-models.ts";
 import type { StartOptions } from "./models/start-models.ts";
 import type { ServedModel } from "./models/served-model.ts";
@@ -27,6 +28,7 @@ import { Limits } from "./accounts/limits/limits.ts";
 import { Listener } from "./sockets/listener.ts";
 import { AbandonedWatch, LedgerRecorder, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
 import type { UsageLedger } from "./accounts/ledger/usage-ledger.ts";
+import type { ServerRegister } from "./accounts/servers/server-register.ts";
 import type { Log } from "./observe/log.ts";
 import { createMetrics, metricsHandler } from "./observe/metrics.ts";
 import { RefusalSample, RepeatedFaults } from "./observe/refusal-sample.ts";
@@ -89,14 +91,14 @@ async function start(
   { config, log, lostLines = () => 0, report, mount = "node" }: ServerOptions,
   started: AsyncDisposableStack,
 ): Promise<RunningServer> {
-  const { keys, ledger, cacheSecret } = await ownState(config, log, started);
+  const { keys, ledger, register, cacheSecret } = await ownState(config, log, started);
   const abandoned = await closeAbandoned(ledger, nowMs());
   const refusals = new RefusalSample(nowMs);
   // Opened before the engines start, so a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log, refusals));
   const metricsListener = await openMetrics(config, started);
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
-  const models = await openModels({ config, runFolder, cacheSecret, report }, started);
+  const models = await openModels({ config, runFolder, cacheSecret, report }, register, started);
   const recorder = openRecorder(config, { ledger, log }, started);
   const gates = gatesFor({ config, ledger, recorder, listener, store: await openLimits(config, started) });
   const counted = { requests: recorder, connections: listener.connections, gatheredBytes: gates.gatheredBytes };
@@ -168,8 +170,16 @@ async function ownState(config: Config, log: Log, started: AsyncDisposableStack)
   return state;
 }
 
-const openModels = async (options: StartOptions, started: AsyncDisposableStack): Promise<readonly ServedModel[]> =>
-  started.adopt(await startModels(options), stopModels);
+/** Starts the engines, and enters the server into the register of servers. */
+async function openModels(
+  options: StartOptions,
+  register: ServerRegister | undefined,
+  started: AsyncDisposableStack,
+): Promise<readonly ServedModel[]> {
+  const models = started.adopt(await startModels(options), stopModels);
+  await register?.enter(describeServer(options.config, models));
+  return models;
+}
 
 /** Opens the ledger recorder. It knows whether requests are running, so it also decides when memory can be returned. */
 function openRecorder(

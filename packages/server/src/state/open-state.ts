@@ -1,5 +1,6 @@
 import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
+import type { ServerRegister } from "../accounts/servers/server-register.ts";
 import { assertDataFolder, openDatabase } from "./database.ts";
 import { DiskSync } from "./disk-sync.ts";
 import type { Report } from "./postgres/migrate.ts";
@@ -15,6 +16,8 @@ const staleKeyMs = 10;
 export interface State {
   readonly keys: KeyStore;
   readonly ledger: UsageLedger;
+  /** The servers that share the state; undefined where only one server at a time can use it. */
+  readonly register?: ServerRegister | undefined;
   /** 32 random bytes that were generated with the tables. They stay the same at every start, and in backups. */
   readonly cacheSecret: Uint8Array;
 }

@@ -1,17 +1,21 @@
+import { randomUUID } from "node:crypto";
 import { Client, Pool, types } from "pg";
 import type { ClientConfig } from "pg";
 import type { KeyStore } from "../../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
+import type { ServerRegister } from "../../accounts/servers/server-register.ts";
 import { StateError } from "../state-error.ts";
 import { defaultLeaseMs, goBack, migrate } from "./migrate.ts";
 import type { Report } from "./migrate.ts";
 import { PostgresKeyStore } from "./postgres-key-store.ts";
+import { PostgresServerRegister } from "./postgres-server-register.ts";
 import { PostgresUsageLedger } from "./postgres-usage-ledger.ts";
 
 /** The state of servers that share a PostgreSQL database. */
 export interface PostgresState extends AsyncDisposable {
   readonly keys: KeyStore;
   readonly ledger: UsageLedger;
+  readonly register: ServerRegister;
   /** 32 random bytes that were generated with the tables. They are the same on every server. */
   readonly cacheSecret: Uint8Array;
 }
@@ -54,12 +58,16 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   });
   // An idle connection was lost. The pool has removed it already, and without a listener the error would end the process.
   pool.on("error", () => undefined);
-  const ledger = new PostgresUsageLedger(pool, leaseMs);
+  const replicaId = randomUUID();
+  const ledger = new PostgresUsageLedger(pool, leaseMs, replicaId);
+  const register = new PostgresServerRegister(pool, leaseMs, replicaId);
   return {
     keys: new PostgresKeyStore(pool),
     ledger,
+    register,
     cacheSecret,
     [Symbol.asyncDispose]: async () => {
+      await register[Symbol.asyncDispose]();
       await ledger[Symbol.asyncDispose]();
       await pool.end();
     },

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { Big } from "big.js";
 import { DatabaseError } from "pg";
 import type { Pool } from "pg";
@@ -38,7 +37,7 @@ const toUsd = (amount: string): string => new Big(amount).toFixed();
  */
 export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
   readonly #pool: Pool;
-  readonly #replicaId = randomUUID();
+  readonly #replicaId: string;
   /** Half of the lease. A server whose lease gets older has missed a renewal: perhaps the database was away. */
   readonly #maxAge: string;
   readonly #renewing: NodeJS.Timeout;
@@ -51,8 +50,10 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
   readonly #doubtful = new Map<string, number>();
   readonly #leaseMs: number;
 
-  constructor(pool: Pool, leaseMs: number) {
+  /** @param replicaId a UUID that no other server has */
+  constructor(pool: Pool, leaseMs: number, replicaId: string) {
     this.#pool = pool;
+    this.#replicaId = replicaId;
     this.#leaseMs = leaseMs;
     this.#maxAge = `${leaseMs / 2} ms`;
     // A renewal that fails is repeated by the next one.

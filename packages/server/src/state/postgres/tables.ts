@@ -79,8 +79,16 @@ export interface Change {
 /** SQL that creates the tables of version 1. */
 export const versionOne = firstTables + openRequest;
 
+/** A replica without facts is not in the register. */
+const serverRegister: Change = {
+  brings: "a register of servers",
+  forward: `ALTER TABLE parley.replicas
+    ADD name text, ADD version text, ADD started_at timestamptz, ADD digest text, ADD facts jsonb`,
+  back: `ALTER TABLE parley.replicas DROP name, DROP version, DROP started_at, DROP digest, DROP facts`,
+};
+
 /**
  * The changes after version 1: the first one leads to version 2. A released change is never edited; later changes are added
  * at the end. `test/state/postgres-changes.test.ts` makes each of them forward, back and forward.
  */
-export const changes: readonly Change[] = [];
+export const changes: readonly Change[] = [serverRegister];
