@@ -22,5 +22,5 @@ export const playing = (name: string): CreateRequest => {
 /** Returns the number of generations that the engine of the first model did not finish. */
 export async function readAborted(server: { metrics(): Promise<string> }): Promise<number> {
   const metrics = await server.metrics();
-  return Number(/^parley_generations_aborted\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);
+  return Number(/^parley_generations_aborted_total\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);
 }

@@ -5,6 +5,8 @@ import { createApp } from "./app.ts";
 import type { ChatMount } from "./app.ts";
 import { unlessAway, withEnvironmentKey, withStoredKeys } from "./accounts/keys/find-caller.ts";
 import type { FindCaller } from "./accounts/keys/find-caller.ts";
+import { addKeyMetrics } from "./accounts/key-metrics.ts";
+import type { KeyMetricsSources } from "./accounts/key-metrics.ts";
 import type { KeyStore } from "./accounts/keys/key-store.ts";
 import { RunningKeys } from "./accounts/keys/running-keys.ts";
 import type { Config } from "./config/read-config.ts";
@@ -91,18 +93,19 @@ async function start(
   { config, log, lostLines = () => 0, report, mount = "node" }: ServerOptions,
   started: AsyncDisposableStack,
 ): Promise<RunningServer> {
-  const { keys, ledger, register, cacheSecret } = await ownState(config, log, started);
+  const { keys, ledger, register, cacheSecret, databaseBytes } = await ownState(config, log, started);
   const abandoned = await closeAbandoned(ledger, nowMs());
-  const refusals = new RefusalSample(nowMs);
+  const samples = { refusals: new RefusalSample(nowMs), faults: new RepeatedFaults(elapsedMs) };
   // Opened before the engines start, so a port in use is reported at once.
-  const listener = started.use(await Listener.open(config, log, refusals));
+  const listener = started.use(await Listener.open(config, log, samples.refusals));
   const metricsListener = await openMetrics(config, started);
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
   const models = await openModels({ config, runFolder, cacheSecret, report }, register, started);
   const recorder = openRecorder(config, { ledger, log }, started);
   const gates = gatesFor({ config, ledger, recorder, listener, store: await openLimits(config, started) });
   const counted = { requests: recorder, connections: listener.connections, gatheredBytes: gates.gatheredBytes };
-  const metrics = createMetrics({ models, ...counted, lostLines });
+  const addOfKeys = keyMetricsOf(config, { keys, ledger, nowMs });
+  const metrics = createMetrics({ models, ...counted, lostLines, databaseBytes }, addOfKeys);
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;
@@ -115,8 +118,7 @@ async function start(
     models,
     recorder,
     log,
-    refusals,
-    faults: new RepeatedFaults(elapsedMs),
+    ...samples,
     metrics,
     nowMs,
     elapsedMs,
@@ -193,6 +195,13 @@ function openRecorder(
   started.use(new MemoryReturn(recorder));
   return recorder;
 }
+
+/** Returns a function that adds the metrics by key; undefined if none are wanted. */
+const keyMetricsOf = (
+  { metricsKeys: maxKeys }: Config,
+  sources: Omit<KeyMetricsSources, "maxKeys">,
+): Parameters<typeof createMetrics>[1] =>
+  maxKeys === 0 ? undefined : (registers) => addKeyMetrics(registers, { ...sources, maxKeys });
 
 const openMetrics = async (config: Config, started: AsyncDisposableStack): Promise<Listener | undefined> =>
   config.metricsPort === "off"

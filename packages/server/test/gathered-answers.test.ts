@@ -74,7 +74,7 @@ describe("when all answers together hold too much", () => {
       message: expect.stringMatching(/stream: true/) as string,
     });
     expect(await server().gauge("parley_answer_bytes")).toBe(12_000);
-    expect(await server().gauge("parley_answers_given_up")).toBe(1);
+    expect(await server().gauge("parley_answers_given_up_total")).toBe(1);
     const pending = await Promise.race([large, Promise.resolve("waits")]);
     expect(pending).toBe("waits");
     gone.abort();

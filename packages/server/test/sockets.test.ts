@@ -147,7 +147,7 @@ describe("connections on every place", () => {
   });
 
   test("are counted, and their refusal is in the log", async () => {
-    expect(await server().gauge('parley_connections_refused{bound="all"}')).toBeGreaterThanOrEqual(
+    expect(await server().gauge('parley_connections_refused_total{bound="all"}')).toBeGreaterThanOrEqual(
       4 * placesForProbes + 1,
     );
     const line = server().logLines.find((one) => one.includes("connection refused"));
@@ -190,7 +190,7 @@ describe("connections of one address", () => {
     expect(await statusFrom("127.0.0.1", server().origin, models)).toBe(401);
     expect(silent.all).toHaveLength(3 * most);
     expect(other.all.every((socket) => !socket.destroyed)).toBe(true);
-    expect(await server().gauge('parley_connections_refused{bound="address"}')).toBeGreaterThan(0);
+    expect(await server().gauge('parley_connections_refused_total{bound="address"}')).toBeGreaterThan(0);
   });
 });
 
@@ -200,7 +200,7 @@ describe("connections of a trusted proxy", () => {
   test("have no bound of their own", async () => {
     using silent = await Sockets.silent(server().origin, 3 * most);
     expect(await statusFrom("127.0.0.1", server().origin, models)).toBe(401);
-    expect(await server().gauge('parley_connections_refused{bound="address"}')).toBe(0);
+    expect(await server().gauge('parley_connections_refused_total{bound="address"}')).toBe(0);
     expect(silent.all.every((socket) => !socket.destroyed)).toBe(true);
   });
 });

@@ -158,7 +158,7 @@ describe("a caller that hangs up", () => {
       stall: [{ stall: true }],
     },
   });
-  const aborted = (): Promise<number> => server().gauge('parley_generations_aborted{model="vendor/model-1"}');
+  const aborted = (): Promise<number> => server().gauge('parley_generations_aborted_total{model="vendor/model-1"}');
 
   test.each([
     ["STRM-32 in mid-stream", { ...play("endless"), stream: true }, 1],

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { ownVersion } from "../observe/own-version.ts";
 import { ConfigError } from "../config/config-error.ts";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 
@@ -38,12 +38,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // Only the owner may read files that a command writes, even in a folder that others can read.
 process.umask(0o077);
 
-const packageFile = new URL("../../package.json", import.meta.url);
-const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string }; // our own file
-
 const program = new Command("parley")
   .description("A chat-completion service under one contract.")
-  .version(`parley ${version} (contract ${contract.info.version}, Node ${process.version})`)
+  .version(`parley ${ownVersion} (contract ${contract.info.version}, Node ${process.version})`)
   .addHelpText("after", "\nExit codes: 0 done, 1 it could not be done, 2 it was called or configured wrongly.")
   // Each command reads its own flags.
   .enablePositionalOptions()

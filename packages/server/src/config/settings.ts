@@ -178,6 +178,11 @@ export const settings = {
     seconds(86_400).prefault(30),
     "time for running requests to end when the server is stopped",
   ),
+  metricsKeys: setting(
+    "PARLEY_METRICS_KEYS",
+    whole(0, 1000).prefault(0),
+    "number of keys that get metrics of their own, in the order of their first use; further ones are counted together",
+  ),
   logFormat: setting(
     "PARLEY_LOG_FORMAT",
     oneOf("auto", "json", "text").prefault("auto"),

@@ -90,6 +90,11 @@ export class ModelQueue {
     return this.#waiting;
   }
 
+  /** Number of slots, without spare ones. */
+  get slots(): number {
+    return this.#engine().slots;
+  }
+
   /** Number of slots in use, including spare ones. */
   get taken(): number {
     return this.#taken + this.#lent;

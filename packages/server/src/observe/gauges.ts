@@ -1,6 +1,8 @@
-import { Gauge } from "prom-client";
+import contract from "@parley/contract/contract.json" with { type: "json" };
+import { Counter, Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Engine, EngineState } from "@parley/inference";
+import { ownVersion } from "./own-version.ts";
 
 export const engineStates = [
   "absent",
@@ -16,7 +18,7 @@ export const engineStates = [
 /** The parts of a model that the gauges read. */
 export interface ObservedModel {
   readonly id: string;
-  readonly queue: { readonly waiting: number; readonly taken: number };
+  readonly queue: { readonly waiting: number; readonly taken: number; readonly slots: number };
   readonly engine: Pick<Engine, "state" | "gauges">;
 }
 
@@ -26,6 +28,8 @@ export interface RunningCounts {
   readonly streams: number;
   /** US dollars that running and queued requests hold of budgets. */
   readonly heldUsd: number;
+  /** False while the ledger cannot be written. */
+  readonly isHealthy: boolean;
 }
 
 /** Answers that are not streamed, while they are collected and sent. */
@@ -51,92 +55,104 @@ export interface Observed {
   readonly gatheredBytes: GatheredAnswers;
   /** Returns the number of log lines that could not be written. */
   readonly lostLines: () => number;
+  /** Returns the bytes of keys and ledger on the disk; undefined: a database server has them. */
+  readonly databaseBytes: (() => number) | undefined;
 }
 
-/** Adds the gauges, which read the parts of the server at every scrape. */
+/** Adds the metrics that are read from the parts of the server at every scrape. */
 export function addGauges(registers: Registry[], observed: Observed): void {
   addModelGauges(registers, observed);
+  addRequestGauges(registers, observed);
   addConnectionGauges(registers, observed);
-  addMoneyGauge(registers, observed);
-  addAnswerGauges(registers, observed);
+  addStateGauges(registers, observed);
 }
 
-function addModelGauges(registers: Registry[], { models, requests, lostLines }: Observed): void {
-  const gauge = addGauge.bind(undefined, registers);
-  const perModel = (name: string, help: string, read: (model: ObservedModel) => number): Gauge =>
-    gauge(name, help, ["model"], function () {
-      for (const model of models) this.set({ model: model.id }, read(model));
-    });
-  perModel("parley_queue_waiting", "Requests that wait for a slot.", (model) => model.queue.waiting);
-  perModel("parley_slots_in_use", "Slots that generate.", (model) => model.queue.taken);
-  perModel(
-    "parley_engine_restarts",
-    "Restarts of the engine since the server started.",
-    (model) => model.engine.gauges().restarts,
+function addModelGauges(registers: Registry[], { models }: Observed): void {
+  const ofModels = (read: (model: ObservedModel) => number): Series =>
+    models.map((model) => [{ model: model.id }, read(model)]);
+  const gauge = (name: string, help: string, read: (model: ObservedModel) => number): void =>
+    addGauge(registers, { name, help, labelNames: ["model"] }, () => ofModels(read));
+  const counter = (name: string, help: string, read: (model: ObservedModel) => number): void =>
+    addCounter(registers, { name, help, labelNames: ["model"] }, () => ofModels(read));
+  gauge("parley_queue_waiting", "Requests that wait for a slot.", ({ queue }) => queue.waiting);
+  gauge("parley_slots", "Choices that a model can generate at the same time.", ({ queue }) => queue.slots);
+  gauge("parley_slots_in_use", "Slots that generate.", ({ queue }) => queue.taken);
+  counter("parley_engine_restarts_total", "Restarts of the engine.", ({ engine }) => engine.gauges().restarts);
+  const abortedHelp = "Generations that were stopped before their end.";
+  counter("parley_generations_aborted_total", abortedHelp, ({ engine }) => engine.gauges().aborted);
+  const ejectedHelp = "Endpoints of the model that get no requests for a while, because they failed.";
+  gauge("parley_endpoints_ejected", ejectedHelp, ({ engine }) => engine.gauges().ejected);
+  const stateHelp = "1 for the state that the engine of a model is in.";
+  addGauge(registers, { name: "parley_engine_state", help: stateHelp, labelNames: ["model", "state"] }, () =>
+    models.flatMap(({ id, engine }) =>
+      engineStates.map((state) => [{ model: id, state }, engine.state === state ? 1 : 0] as const),
+    ),
   );
-  perModel(
-    "parley_generations_aborted",
-    "Generations that were stopped before their end.",
-    (model) => model.engine.gauges().aborted,
-  );
-  perModel(
-    "parley_endpoints_ejected",
-    "Endpoints of the model that get no requests for a while, because they failed.",
-    (model) => model.engine.gauges().ejected,
-  );
-  gauge("parley_requests_running", "Admitted requests that run.", [], function () {
-    this.set(requests.running);
-  });
-  gauge(
-    "parley_log_lines_lost",
-    "Lines of the log that could not be written since the server started.",
-    [],
-    function () {
-      this.set(lostLines());
-    },
-  );
-  gauge("parley_streams_open", "Admitted requests that run and are streamed.", [], function () {
-    this.set(requests.streams);
-  });
-  gauge("parley_engine_state", "1 for the state that the engine of a model is in.", ["model", "state"], function () {
-    for (const { id, engine } of models) {
-      for (const state of engineStates) this.set({ model: id, state }, engine.state === state ? 1 : 0);
-    }
-  });
+}
+
+function addRequestGauges(registers: Registry[], { requests, gatheredBytes }: Observed): void {
+  const gauge = (name: string, help: string, read: () => number): void =>
+    addGauge(registers, { name, help }, () => [[{}, read()]]);
+  gauge("parley_requests_running", "Admitted requests that run.", () => requests.running);
+  gauge("parley_streams_open", "Admitted requests that run and are streamed.", () => requests.streams);
+  gauge("parley_reserved_usd", "US dollars that running requests hold of budgets.", () => requests.heldUsd);
+  const heldHelp = "Bytes of answers that are not streamed, while they are collected and read.";
+  gauge("parley_answer_bytes", heldHelp, () => gatheredBytes.total);
+  const help = "Answers that are not streamed and were ended because all of them together needed too much memory.";
+  addCounter(registers, { name: "parley_answers_given_up_total", help }, () => [[{}, gatheredBytes.givenUp]]);
 }
 
 function addConnectionGauges(registers: Registry[], { connections }: Observed): void {
-  addGauge(registers, "parley_connections_open", "Connections of the service's port.", [], function () {
-    this.set(connections.open);
-  });
-  const refusedHelp = "Connections that were closed since the server started, by the bound that they exceeded.";
-  addGauge(registers, "parley_connections_refused", refusedHelp, ["bound"], function () {
-    for (const bound of ["all", "address"] as const) this.set({ bound }, connections.refused[bound]);
+  const openHelp = "Connections of the service's port.";
+  addGauge(registers, { name: "parley_connections_open", help: openHelp }, () => [[{}, connections.open]]);
+  const help = "Connections that were closed, by the bound that they exceeded.";
+  addCounter(registers, { name: "parley_connections_refused_total", help, labelNames: ["bound"] }, () =>
+    (["all", "address"] as const).map((bound) => [{ bound }, connections.refused[bound]]),
+  );
+}
+
+function addStateGauges(registers: Registry[], { requests, lostLines, databaseBytes }: Observed): void {
+  const labels = { version: ownVersion, contract: contract.info.version, node: process.version };
+  const buildHelp = "Always 1. The labels are the versions of the server, its contract and Node.";
+  const labelNames = Object.keys(labels);
+  addGauge(registers, { name: "parley_build_info", help: buildHelp, labelNames }, () => [[labels, 1]]);
+  const writableHelp = "1 while the ledger can be written, otherwise 0.";
+  const isWritable = (): number => (requests.isHealthy ? 1 : 0);
+  addGauge(registers, { name: "parley_ledger_writable", help: writableHelp }, () => [[{}, isWritable()]]);
+  const lostHelp = "Lines of the log that could not be written.";
+  addCounter(registers, { name: "parley_log_lines_lost_total", help: lostHelp }, () => [[{}, lostLines()]]);
+  if (!databaseBytes) return;
+  const help = "Bytes of keys and ledger on the disk.";
+  addGauge(registers, { name: "parley_database_bytes", help }, () => [[{}, databaseBytes()]]);
+}
+
+/** Values of a metric, each with its labels. */
+type Series = readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
+
+interface Description {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: string[];
+}
+
+function addGauge(registers: Registry[], description: Description, read: () => Series): void {
+  const gauge: Gauge = new Gauge({
+    ...description,
+    registers,
+    collect: () => {
+      for (const [labels, value] of read()) gauge.set({ ...labels }, value);
+    },
   });
 }
 
-function addMoneyGauge(registers: Registry[], { requests }: Observed): void {
-  addGauge(registers, "parley_reserved_usd", "US dollars that running requests hold of budgets.", [], function () {
-    this.set(requests.heldUsd);
+/** Adds a metric that only grows while the server runs. */
+function addCounter(registers: Registry[], description: Description, read: () => Series): void {
+  const counter: Counter = new Counter({
+    ...description,
+    registers,
+    collect: () => {
+      counter.reset();
+      for (const [labels, value] of read()) counter.inc({ ...labels }, value);
+    },
   });
 }
-
-function addAnswerGauges(registers: Registry[], { gatheredBytes }: Observed): void {
-  const heldHelp = "Bytes of answers that are not streamed, while they are collected and read.";
-  addGauge(registers, "parley_answer_bytes", heldHelp, [], function () {
-    this.set(gatheredBytes.total);
-  });
-  const givenUpHelp =
-    "Answers that are not streamed and were ended since the server started, because all of them together needed too much memory.";
-  addGauge(registers, "parley_answers_given_up", givenUpHelp, [], function () {
-    this.set(gatheredBytes.givenUp);
-  });
-}
-
-const addGauge = (
-  registers: Registry[],
-  name: string,
-  help: string,
-  labelNames: string[],
-  collect: (this: Gauge) => void,
-): Gauge => new Gauge({ name, help, labelNames, registers, collect });

@@ -10,9 +10,14 @@ export interface Metrics {
   countRequest(record: RequestRecord, status: number, durationMs: number): void;
 }
 
-export function createMetrics(observed: Observed): Metrics {
+/** Adds metrics to registers. @returns a function that counts an ended request */
+type AddMetrics = (registers: Registry[]) => (record: RequestRecord) => void;
+
+/** @param addOfKeys adds the metrics by key; undefined: there are none */
+export function createMetrics(observed: Observed, addOfKeys?: AddMetrics): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
   const registers = [registry];
   const total = new Counter({
     name: "parley_requests_total",
@@ -23,7 +28,7 @@ export function createMetrics(observed: Observed): Metrics {
   const duration = new Histogram({
     name: "parley_request_duration_seconds",
     help: "From the head of a request to the end of its answer.",
-    labelNames: ["operation"],
+    labelNames: ["operation", "model", "streamed"],
     registers,
     buckets: secondsBuckets,
   });
@@ -34,25 +39,61 @@ export function createMetrics(observed: Observed): Metrics {
     registers,
     buckets: secondsBuckets,
   });
-  const tokens = new Counter({
-    name: "parley_tokens_total",
-    help: "Tokens by kind: prompt, completion.",
-    labelNames: ["model", "kind"],
-    registers,
-  });
+  const countUse = addUse(registers);
   const countShare = addShares(registers, secondsBuckets);
+  const countOfKey = addOfKeys?.(registers);
   addGauges(registers, observed);
   return {
     registry,
     countRequest: (record, status, durationMs) => {
       const { operation = "", model = "", outcome = "", errorCode: code = "" } = record;
       total.inc({ operation, model, status, code, outcome });
+      countUse(record, durationMs);
       countShare(record);
-      duration.observe({ operation }, durationMs / 1000);
+      countOfKey?.(record);
+      duration.observe({ operation, model, streamed: String(record.isStream ?? "") }, durationMs / 1000);
       if (record.firstEventMs !== undefined) firstEvent.observe({ model }, record.firstEventMs / 1000);
-      if (record.promptTokens !== undefined) tokens.inc({ model, kind: "prompt" }, record.promptTokens);
-      if (record.completionTokens !== undefined) tokens.inc({ model, kind: "completion" }, record.completionTokens);
     },
+  };
+}
+
+/** Gauges of the library whose names end like those of counters. `promtool check metrics` refuses them. */
+const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
+
+/** Adds metrics of tokens, their pace and their price. @returns a function that counts an ended request */
+function addUse(registers: Registry[]): (record: RequestRecord, durationMs: number) => void {
+  const tokens = new Counter({
+    name: "parley_tokens_total",
+    help: "Tokens by kind: prompt, completion. Of these, cached prompt tokens and reasoning tokens are also counted alone.",
+    labelNames: ["model", "kind"],
+    registers,
+  });
+  const cost = new Counter({
+    name: "parley_cost_usd_total",
+    help: "US dollars that requests were charged. The ledger has the exact amounts.",
+    labelNames: ["model"],
+    registers,
+  });
+  const pace = new Histogram({
+    name: "parley_time_per_output_token_seconds",
+    help: "Mean time of a request for each further token of a choice, after the first event.",
+    labelNames: ["model"],
+    registers,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  });
+  return (record, durationMs) => {
+    const { model = "", promptTokens, cachedTokens, completionTokens, reasoningTokens, costUsd } = record;
+    const counts = {
+      prompt: promptTokens,
+      cached: cachedTokens,
+      completion: completionTokens,
+      reasoning: reasoningTokens,
+    };
+    for (const [kind, count] of Object.entries(counts)) if (count !== undefined) tokens.inc({ model, kind }, count);
+    if (costUsd !== undefined) cost.inc({ model }, Number(costUsd));
+    const furtherTokens = (completionTokens ?? 0) / (record.choices ?? 1) - 1;
+    if (record.firstEventMs !== undefined && furtherTokens >= 1)
+      pace.observe({ model }, (durationMs - record.firstEventMs) / 1000 / furtherTokens);
   };
 }
 
@@ -67,8 +108,8 @@ function addShares(registers: Registry[], buckets: readonly number[]): (record: 
   const labelNames = ["weight"];
   const wait = new Histogram({
     name: "parley_queue_wait_seconds",
-    help: "How long requests of keys of a weight waited for their slots.",
-    labelNames,
+    help: "How long requests of keys of a weight waited for slots of a model.",
+    labelNames: ["model", "weight"],
     registers,
     buckets: [...buckets],
   });
@@ -84,10 +125,10 @@ function addShares(registers: Registry[], buckets: readonly number[]): (record: 
     labelNames: ["bound"],
     registers,
   });
-  return ({ refusedBy, weight, queueWaitMs = 0, promptTokens = 0, completionTokens = 0 }) => {
+  return ({ model = "", refusedBy, weight, queueWaitMs = 0, promptTokens = 0, completionTokens = 0 }) => {
     if (refusedBy !== undefined) refusals.inc({ bound: refusedBy });
     if (weight === undefined) return;
-    wait.observe({ weight }, queueWaitMs / 1000);
+    wait.observe({ model, weight }, queueWaitMs / 1000);
     served.inc({ weight }, promptTokens + completionTokens);
   };
 }

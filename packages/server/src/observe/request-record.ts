@@ -17,8 +17,14 @@ export interface RequestRecord {
   isStream?: boolean;
   /** Milliseconds from the arrival of the request to the engine's first event. */
   firstEventMs?: number;
+  /** Number of choices of an admitted request. */
+  choices?: number;
   promptTokens?: number;
+  /** Prompt tokens that the engine had in its cache. */
+  cachedTokens?: number;
   completionTokens?: number;
+  /** Completion tokens of reasoning. */
+  reasoningTokens?: number;
   costUsd?: string;
   /** The code of the error that ended the request, in the answer or in the stream. */
   errorCode?: string;

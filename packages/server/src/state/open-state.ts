@@ -1,6 +1,8 @@
+import { statSync } from "node:fs";
 import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { ServerRegister } from "../accounts/servers/server-register.ts";
+import { databaseFile } from "./database-file.ts";
 import { assertDataFolder, openDatabase } from "./database.ts";
 import { DiskSync } from "./disk-sync.ts";
 import type { Report } from "./postgres/migrate.ts";
@@ -20,6 +22,8 @@ export interface State {
   readonly register?: ServerRegister | undefined;
   /** 32 random bytes that were generated with the tables. They stay the same at every start, and in backups. */
   readonly cacheSecret: Uint8Array;
+  /** Returns the bytes that it takes on this machine's disk; undefined for PostgreSQL, which has metrics of its own. */
+  readonly databaseBytes?: () => number;
 }
 
 /** State in the place that a configuration names. */
@@ -54,6 +58,7 @@ export function openState(dataDir: string): State & Disposable {
     keys: new SqliteKeyStore(database, staleKeyMs),
     ledger,
     cacheSecret: readSecret(database, "prompt-cache"),
+    databaseBytes: () => bytesOf(databaseFile(dataDir)),
     [Symbol.dispose]: () => {
       ledger[Symbol.dispose]();
       sync[Symbol.dispose]();
@@ -61,3 +66,7 @@ export function openState(dataDir: string): State & Disposable {
     },
   };
 }
+
+/** Returns the size of a database with its write-ahead log. */
+const bytesOf = (file: string): number =>
+  [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);

@@ -14,5 +14,5 @@ export const faultScenarios: Readonly<Record<string, readonly ScriptStep[]>> = {
 /** Returns the number of generations that the engine of the first model has aborted. */
 export async function readAborted(server: TestServer): Promise<number> {
   const metrics = await server.metrics();
-  return Number(/^parley_generations_aborted\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);
+  return Number(/^parley_generations_aborted_total\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);
 }

@@ -57,7 +57,7 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   const askedMs = performance.now();
   const asked = { keyId, weight, choices, promptTokens, completionTokens };
   const slots = admission.add(await model.queue.enter(asked, signal));
-  Object.assign(record, { weight, queueWaitMs: performance.now() - askedMs });
+  Object.assign(record, { weight, choices, queueWaitMs: performance.now() - askedMs });
   const onEnd = (final: FinalUsage): Promise<void> => {
     noteUsage(record, final);
     return admission.commit(final);
@@ -76,8 +76,8 @@ function grantableTokens({ admission, promptTokens, n, maxTokens, isMaximumNamed
 }
 
 function noteUsage(record: RequestRecord, { usage, outcome, costUsd }: FinalUsage): void {
-  const { promptTokens, completionTokens } = usage;
-  Object.assign(record, { promptTokens, completionTokens, outcome, costUsd });
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage;
+  Object.assign(record, { promptTokens, cachedTokens, completionTokens, reasoningTokens, outcome, costUsd });
 }
 
 const openRecord = ({ record, caller, model, isStream }: AdmissionRequest, startedMs: number): OpenRecord => {

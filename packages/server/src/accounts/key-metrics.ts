@@ -1,0 +1,66 @@
+import { Big } from "big.js";
+import { Counter, Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+import type { KeyStore } from "./keys/key-store.ts";
+import type { UsageLedger } from "./ledger/usage-ledger.ts";
+import { monthOf } from "./money/month.ts";
+import type { RequestRecord } from "../observe/request-record.ts";
+
+/** The label of all keys that have no series of their own. */
+const others = "other";
+
+export interface KeyMetricsSources {
+  /** Maximum number of keys with series of their own, 1 or more. */
+  readonly maxKeys: number;
+  readonly keys: Pick<KeyStore, "find">;
+  readonly ledger: Pick<UsageLedger, "spentUsd">;
+  readonly nowMs: () => number;
+}
+
+/** Adds metrics of each key that has been used since the start. @returns a function that counts an ended request */
+export function addKeyMetrics(registers: Registry[], sources: KeyMetricsSources): (record: RequestRecord) => void {
+  const seen = new Set<string>();
+  const counter = (name: string, help: string, ...more: string[]): Counter =>
+    new Counter({ name, help, labelNames: ["key_id", ...more], registers });
+  const requests = counter(
+    "parley_key_requests_total",
+    "Requests of a key by their outcome; refused: not admitted.",
+    "outcome",
+  );
+  const tokens = counter("parley_key_tokens_total", "Tokens of a key by kind: prompt, completion.", "kind");
+  const cost = counter("parley_key_cost_usd_total", "US dollars that a key was charged.");
+  addRemaining(registers, seen, sources);
+  return ({ keyId, outcome, promptTokens = 0, completionTokens = 0, costUsd = "0" }) => {
+    if (keyId === undefined) return;
+    if (seen.size < sources.maxKeys) seen.add(keyId);
+    const key = { key_id: seen.has(keyId) ? keyId : others };
+    requests.inc({ ...key, outcome: outcome ?? "refused" });
+    tokens.inc({ ...key, kind: "prompt" }, promptTokens);
+    tokens.inc({ ...key, kind: "completion" }, completionTokens);
+    cost.inc(key, Number(costUsd));
+  };
+}
+
+/** Adds the rest of the budgets, which is read from the store at each scrape. While the store is away, there is none. */
+function addRemaining(registers: Registry[], seen: ReadonlySet<string>, sources: KeyMetricsSources): void {
+  const gauge = new Gauge({
+    name: "parley_key_budget_remaining_usd",
+    help: "US dollars of a budget of a key, minus the cost of its ended requests. Budgets: total, month.",
+    labelNames: ["key_id", "budget"],
+    registers,
+    collect: async () => {
+      gauge.reset();
+      await Promise.all(Array.from(seen, (id) => showRemaining(gauge, id, sources))).catch(() => gauge.reset());
+    },
+  });
+}
+
+async function showRemaining(gauge: Gauge, id: string, { keys, ledger, nowMs }: KeyMetricsSources): Promise<void> {
+  const key = await keys.find(id);
+  const show = async (budget: string, usd: string | undefined, month?: string): Promise<void> => {
+    if (usd === undefined) return;
+    gauge.set({ key_id: id, budget }, new Big(usd).minus(await ledger.spentUsd(id, month)).toNumber());
+  };
+  await show("total", key?.budgetUsd);
+  await show("month", key?.monthlyBudgetUsd, monthOf(nowMs()));
+}
