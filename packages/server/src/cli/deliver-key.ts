@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { NewKey } from "../accounts/keys/hash-key.ts";
 import { createKey } from "../accounts/keys/issue-key.ts";
 import type { KeyStore } from "../accounts/keys/key-store.ts";
+import { makePrivateFolder } from "../state/private-file.ts";
 
 /** Creates a key with default limits if there are no keys yet. @returns undefined if there are keys already */
 export async function makeFirstKey(keys: KeyStore): Promise<NewKey | undefined> {
@@ -27,6 +28,8 @@ export function deliverKey(key: NewKey, dataDir: string, isWatched: boolean): De
   const { token } = key;
   if (isWatched) return { text: `${token} (shown this once)`, forShell: token, fields: { key: token } };
   const file = keyFile(key.id, dataDir);
+  // With PostgreSQL, a command on a machine without a server finds no data folder.
+  makePrivateFolder(dataDir);
   // The file of a rotated key has the same name as that of the key before.
   rmSync(file, { force: true });
   writeFileSync(file, `${token}\n`, { mode: 0o600, flag: "wx" });

@@ -1,11 +1,14 @@
+import { mkdirSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parley, play, until, withKey } from "@parley/server/testing";
 import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
+import { useFolder } from "../use-folder.ts";
 import { canShare, useReplicas } from "../use-replicas.ts";
 
 const needs = canShare ? "" : " (this needs PostgreSQL and Valkey or Redis)";
 
 describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${needs}`, () => {
+  const folder = useFolder();
   const replicas = useReplicas(3, {
     scenarios: {
       long: [{ repeat: 300, steps: [{ text: "word " }, { wait_ms: 10 }] }, { finish: "stop" }],
@@ -127,8 +130,13 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
   test("a command reads and changes the shared keys, and never shows the password", async () => {
     const { databaseUrl, valkey, servers } = replicas();
     const env = { PARLEY_DATABASE_URL: databaseUrl, PARLEY_VALKEY_URL: valkey.url };
-    const made = await parley(["keys", "create", "--name", "by-command", "--json"], { env });
-    expect(made.code).toBe(0);
+    // The machine of an operator has no data folder yet.
+    const cwd = folder.fresh();
+    mkdirSync(cwd);
+    const made = await parley(["keys", "create", "--name", "by-command", "--json"], { env, cwd });
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    const { key_file: file } = JSON.parse(made.stdout) as { key_file: string };
+    expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await servers[0].running.keys.list()).map(({ name }) => name)).toContain("by-command");
     const backup = await parley(["backup", "/tmp/none.db"], { env });
     expect(backup).toMatchObject({ code: 1, stderr: expect.stringContaining("pg_dump") as string });
