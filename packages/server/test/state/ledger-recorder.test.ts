@@ -74,6 +74,31 @@ describe("a ledger that answers late, as one over a network does", () => {
     });
   });
 
+  test("is asked again at once after it has failed late, so requests are taken as soon as it is back", async () => {
+    let isAway = true;
+    let failures = 0;
+    const late = (ledger: UsageLedger): Partial<UsageLedger> => ({
+      open: (...args) => (isAway ? Promise.reject(new Error("away")) : ledger.open(...args)),
+      assertWritable: async () => {
+        if (!isAway) return ledger.assertWritable();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        failures += 1;
+        throw new Error("no answer in time");
+      },
+    });
+    await withRecorder(late, async (recorder) => {
+      await expect(recorder.open(costly)).rejects.toMatchObject({ code: "service_unavailable" });
+      await until(
+        () => failures,
+        (count) => count > 0,
+      );
+      isAway = false;
+      await until(() => recorder.isHealthy, Boolean, 1000);
+      const entry = await recorder.open(costly);
+      await entry.rollback();
+    });
+  });
+
   test("keeps no slot: what else a request holds is released first", async () => {
     const order: string[] = [];
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();

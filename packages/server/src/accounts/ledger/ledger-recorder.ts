@@ -40,6 +40,8 @@ interface Running {
 
 /** Maximum share of the time that checkpoints may take. With many running requests, they are written less often. */
 const maxShare = 0.05;
+/** Maximum milliseconds between two checkpoints. */
+const maxPauseMs = 2000;
 
 export const noUsage: EngineUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
@@ -165,7 +167,9 @@ export class LedgerRecorder implements AsyncDisposable {
   async #tick(): Promise<void> {
     const began = performance.now();
     await this.#catchUp();
-    this.#timer = this.#later(Math.max(this.#everyMs, (performance.now() - began) / maxShare));
+    const pauseMs = Math.min(maxPauseMs, (performance.now() - began) / maxShare);
+    // A ledger that cannot be written may have taken seconds to say so. It is asked again at once.
+    this.#timer = this.#later(this.#isHealthy ? Math.max(this.#everyMs, pauseMs) : this.#everyMs);
   }
 
   /** Retries the closes that failed, and writes the usage of running requests. */
