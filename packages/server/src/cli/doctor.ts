@@ -11,6 +11,7 @@ import { describePlan, planDescriptors } from "../sockets/descriptors.ts";
 import type { EngineOptions } from "../models/engine-options.ts";
 import { embeddedModel, startEngine } from "../models/start-engine.ts";
 import { vllmSettings } from "../models/start-vllm.ts";
+import { assertNotMoved } from "../state/database.ts";
 import { describeDataFolder } from "../state/describe-data-folder.ts";
 import { findServer } from "../state/server-lock.ts";
 import { engineOptionsOf } from "./engine.ts";
@@ -32,7 +33,7 @@ export function addDoctorCommand(program: Command): void {
 async function examine(read: ReadConfig): Promise<Finding[]> {
   const { config } = read;
   const options = engineOptionsOf(config);
-  const findings = [examineDataFolder(config.dataDir), ...(await examinePorts(config)), examineDescriptors(read)];
+  const findings = [examineDataFolder(config), ...(await examinePorts(config)), examineDescriptors(read)];
   return [
     ...findings,
     ...(await Promise.all(options.map(examineModel))).flat(),
@@ -40,8 +41,9 @@ async function examine(read: ReadConfig): Promise<Finding[]> {
   ];
 }
 
-function examineDataFolder(dataDir: string): Finding {
+function examineDataFolder({ dataDir, databaseUrl }: Config): Finding {
   try {
+    if (databaseUrl === undefined) assertNotMoved(dataDir);
     return { topic: "data folder", seen: describeDataFolder(dataDir), problem: "" };
   } catch (error) {
     return { topic: "data folder", seen: "-", problem: error instanceof Error ? error.message : String(error) };

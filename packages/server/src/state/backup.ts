@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rename
 import { basename, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { databaseFile } from "./database-file.ts";
-import { assertDataFolder, openDatabase } from "./database.ts";
+import { assertDataFolder, movedFile, openDatabase } from "./database.ts";
 import { knownVersion } from "./migrate.ts";
 import { createPrivateFile, makePrivateFolder } from "./private-file.ts";
 import { ServerLock } from "./server-lock.ts";
@@ -54,10 +54,10 @@ export async function restore(dataDir: string, file: string, nowMs: number): Pro
   try {
     closeSync(createPrivateFile(copy));
     await backup(source, copy);
-    sync(copy);
+    syncToDisk(copy);
     const replaced = setAside(dataDir, nowMs);
     renameSync(copy, databaseFile(dataDir));
-    sync(dataDir);
+    syncToDisk(dataDir);
     return { ...counts, replaced };
   } finally {
     rmSync(copy, { force: true });
@@ -93,18 +93,19 @@ function count(database: DatabaseSync, table: "keys" | "requests"): number {
  * stays in place until the new one replaces it.
  * @returns the folder with the old files
  */
-function setAside(dataDir: string, nowMs: number): string | undefined {
+export function setAside(dataDir: string, nowMs: number): string | undefined {
   const old = databaseFile(dataDir);
   if (!existsSync(old)) return undefined;
   const folder = join(dataDir, `replaced-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-")}`);
   mkdirSync(folder, { mode: 0o700 });
   linkSync(old, join(folder, basename(old)));
-  for (const log of [`${old}-wal`, `${old}-shm`]) if (existsSync(log)) renameSync(log, join(folder, basename(log)));
+  for (const file of [`${old}-wal`, `${old}-shm`, movedFile(dataDir)])
+    if (existsSync(file)) renameSync(file, join(folder, basename(file)));
   return folder;
 }
 
 /** Writes a file or folder through to the disk. */
-function sync(path: string): void {
+export function syncToDisk(path: string): void {
   const descriptor = openSync(path, "r");
   fsyncSync(descriptor);
   closeSync(descriptor);

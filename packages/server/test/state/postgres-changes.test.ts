@@ -97,7 +97,7 @@ describe.skipIf(!postgresFolder)("changes of the tables in PostgreSQL (this need
     const known = changes.length + 1;
     await expect(migrate(client, { report })).rejects.toMatchObject({
       name: "StateError",
-      message: `The database ${client.database ?? ""} was written by a newer Parley (schema ${known + 1}, this one knows ${known}). Start that version, or bring the database back with that version: parley downgrade --to ${known}`,
+      message: `The database ${client.database ?? ""} was written by a newer Parley (schema ${known + 1}, this one knows ${known}). Start that version, or bring the database back with that version: npx -y pnpm@12.21.0 parley downgrade --to ${known}`,
     });
     await expect(goBack(client, 1, { report })).rejects.toThrow(`parley downgrade --to ${known}`);
   });

@@ -99,7 +99,7 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
     await postgres.query("UPDATE parley.schema SET version = 99", database);
     await expect(openPostgres(url)).rejects.toMatchObject({
       name: "StateError",
-      message: `The database ${database} was written by a newer Parley (schema 99, this one knows ${changes.length + 1}). Start that version, or bring the database back with that version: parley downgrade --to ${changes.length + 1}`,
+      message: `The database ${database} was written by a newer Parley (schema 99, this one knows ${changes.length + 1}). Start that version, or bring the database back with that version: npx -y pnpm@12.21.0 parley downgrade --to ${changes.length + 1}`,
     });
     expect(await postgres.query("SELECT version FROM parley.schema", database)).toEqual([{ version: 99 }]);
   });

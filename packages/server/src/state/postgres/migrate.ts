@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseError } from "pg";
 import type { Client } from "pg";
 import { StateError } from "../state-error.ts";
+import { typed } from "../typed.ts";
 import { changes as allChanges, versionOne } from "./tables.ts";
 import type { Change } from "./tables.ts";
 
@@ -81,7 +82,7 @@ export async function goBack(
 
 const newer = (client: Client, found: number, known: number): StateError =>
   new StateError(
-    `The database ${client.database ?? ""} was written by a newer Parley (schema ${found}, this one knows ${known}). Start that version, or bring the database back with that version: parley downgrade --to ${known}`,
+    `The database ${client.database ?? ""} was written by a newer Parley (schema ${found}, this one knows ${known}). Start that version, or bring the database back with that version: ${typed(`downgrade --to ${known}`)}`,
   );
 
 /**
@@ -108,7 +109,7 @@ async function inTransaction(client: Client, report: Report, change: () => Promi
 }
 
 /** Asks PostgreSQL to end a statement within a second if this process dies. Some systems cannot notice that. */
-const noticeDeath = (client: Client): Promise<unknown> =>
+export const noticeDeath = (client: Client): Promise<unknown> =>
   client.query("SET client_connection_check_interval = '1s'").catch(() => undefined);
 
 async function lock(client: Client, report: Report): Promise<void> {
@@ -132,7 +133,8 @@ async function createTables(client: Client): Promise<void> {
   await client.query("INSERT INTO parley.secrets VALUES ('prompt-cache', $1)", [randomBytes(32)]);
 }
 
-async function assertNoServer(client: Client): Promise<void> {
+/** @throws {StateError} if a server has a valid lease */
+export async function assertNoServer(client: Client): Promise<void> {
   const { rows } = await client.query<{ count: number }>(
     "SELECT count(*)::int AS count FROM parley.replicas WHERE renewed_at > now() - $1::interval",
     [`${defaultLeaseMs} ms`],
@@ -144,7 +146,8 @@ async function assertNoServer(client: Client): Promise<void> {
   );
 }
 
-async function readVersion(client: Client): Promise<number> {
+/** @returns the version of the tables, 0 if there are none */
+export async function readVersion(client: Client): Promise<number> {
   // `to_regclass` would find the absence in a cache, although another process has created the table while this one waited.
   const { rowCount } = await client.query("SELECT FROM pg_tables WHERE schemaname = 'parley' AND tablename = 'schema'");
   if (rowCount === 0) return 0;

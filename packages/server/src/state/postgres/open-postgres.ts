@@ -76,7 +76,11 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
 
 /** Brings the tables of a database back to an earlier version. @returns the version before @throws {StateError} */
 export const downgradePostgres = async (url: string, to: number, report: Report): Promise<number> =>
-  useClient(configOf(url, defaultConnectMs), (client) => goBack(client, to, { report }));
+  usePostgres(url, (client) => goBack(client, to, { report }));
+
+/** Uses one connection to a database. @throws {StateError} if it cannot be used; the message never contains the password */
+export const usePostgres = async <T>(url: string, use: (client: Client) => Promise<T>): Promise<T> =>
+  useClient(configOf(url, defaultConnectMs), use);
 
 const defaultConnectMs = 5000;
 

@@ -1,0 +1,87 @@
+import { Big } from "big.js";
+import { keyColumns } from "./key-row.ts";
+
+/** A row as it is copied. Amounts of dollars are decimal strings, and booleans may be 0 and 1. */
+export type CopiedRow = Readonly<Record<string, string | number | boolean | null>>;
+
+/** A table that has the same name and columns in SQLite and in PostgreSQL. */
+export interface CopiedTable {
+  readonly name: "keys" | "deleted_keys" | "spending" | "monthly_spending" | "requests";
+  readonly columns: readonly string[];
+  /** The columns with amounts of dollars. */
+  readonly usd: readonly string[];
+  /** The columns that are added up, to compare the copy with its source. */
+  readonly summed: readonly string[];
+}
+
+const tokenColumns = ["prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens"];
+
+/** The tables that make up the state, besides the secrets. */
+export const copiedTables: readonly CopiedTable[] = [
+  { name: "keys", columns: keyColumns, usd: ["budget_usd", "monthly_budget_usd"], summed: [] },
+  { name: "deleted_keys", columns: ["id", "name", "deleted_ms"], usd: [], summed: [] },
+  {
+    name: "spending",
+    columns: ["key_id", "cost_usd", "held_usd"],
+    usd: ["cost_usd", "held_usd"],
+    summed: ["cost_usd", "held_usd"],
+  },
+  { name: "monthly_spending", columns: ["key_id", "month", "cost_usd"], usd: ["cost_usd"], summed: ["cost_usd"] },
+  {
+    name: "requests",
+    columns: [
+      "id",
+      "key_id",
+      "model",
+      "is_stream",
+      "started_ms",
+      "ended_ms",
+      "outcome",
+      "error_code",
+      ...tokenColumns,
+      "cost_usd",
+      "prices",
+      "held_usd",
+    ],
+    usd: ["cost_usd", "held_usd"],
+    summed: [...tokenColumns, "cost_usd", "held_usd"],
+  },
+];
+
+/** Maximum number of rows in one step of a copy. */
+export const maxBatchRows = 5000;
+
+/** The exact totals of a state: the rows of each table, and the sums of its columns, as decimal strings by their names. */
+export type Totals = ReadonlyMap<string, string>;
+
+/** Adds up the rows of a table while they are read. */
+export class TableTotals {
+  readonly #table: CopiedTable;
+  readonly #sums: Map<string, Big>;
+  rows = 0;
+
+  constructor(table: CopiedTable) {
+    this.#table = table;
+    this.#sums = new Map(table.summed.map((column) => [column, new Big(0)]));
+  }
+
+  add(rows: readonly CopiedRow[]): void {
+    this.rows += rows.length;
+    for (const column of this.#table.summed) {
+      const amounts = rows.map((row) => String(row[column])).filter((amount) => amount !== "0");
+      this.#sums.set(
+        column,
+        amounts.reduce((sum, amount) => sum.plus(amount), this.#sums.get(column) ?? new Big(0)),
+      );
+    }
+  }
+
+  /** Returns the totals by their names: `requests`, `requests.cost_usd` and so on. */
+  toEntries(): (readonly [string, string])[] {
+    const { name } = this.#table;
+    return [
+      [name, String(this.rows)],
+      ...[...this.#sums].map(([column, sum]) => [`${name}.${column}`, sum.toFixed()] as const),
+    ];
+  }
+}

@@ -1,0 +1,270 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { CliProcess, openPostgres, parley, until } from "@parley/server/testing";
+import type { CliResult } from "@parley/server/testing";
+import { openState } from "../../src/state/open-state.ts";
+import type { State } from "../../src/state/open-state.ts";
+import { ServerLock } from "../../src/state/server-lock.ts";
+import { TestPostgres, postgresFolder } from "../../testing/start-postgres.ts";
+
+const pricing = { prompt: "0.0000008", completion: "0.0000035", image: "0", request: "0" };
+const usage = { promptTokens: 7, cachedTokens: 1, completionTokens: 3, reasoningTokens: 2 };
+const startedMs = Date.parse("2026-11-15T12:00:00Z");
+
+/** Writes keys of every kind, and entries of every kind. */
+async function fill({ keys, ledger }: State): Promise<void> {
+  await keys.insert({ id: "aaaaaaaaaaaa", hash: "hash-a", name: "pläin\n🦊", createdMs: 1 });
+  const rules = { expiresMs: 4, models: ["vendor/model-1"], requestsPerMinute: 5, tokensPerMinute: 6, concurrency: 7 };
+  const money = { weight: 8, budgetUsd: "9.000000000000000001", monthlyBudgetUsd: "0.5" };
+  await keys.insert({ id: "bbbbbbbbbbbb", hash: "hash-b", name: "every rule", createdMs: 2, ...rules, ...money });
+  await keys.replaceHash("bbbbbbbbbbbb", "hash-b2", 1_900_000_000_000);
+  await keys.disable("bbbbbbbbbbbb", 3);
+  await keys.insert({ id: "cccccccccccc", hash: "hash-c", name: "deleted", createdMs: 3 });
+  await keys.delete("cccccccccccc", 10);
+  const opened = { keyId: "bbbbbbbbbbbb", model: "vendor/model-1", isStream: true, startedMs, pricing };
+  const hold = {
+    budgets: { budgetUsd: "9", monthlyBudgetUsd: undefined },
+    bound: { fixedUsd: "0.1", perTokenUsd: "0.00001", maxTokens: 100, isMaximumNamed: true },
+  };
+  for (let count = 0; count < 120; count += 1) {
+    const id = `req_${count}`;
+    await ledger.open({ ...opened, id, startedMs: startedMs + count }, count < 3 ? hold : undefined);
+    if (count === 1) await ledger.checkpoint([{ id, usage }]);
+    if (count < 2) continue;
+    const end = { usage, costUsd: `0.00000${count}01`, endedMs: startedMs + count * 86_400_000 };
+    await ledger.close({
+      id,
+      keyId: opened.keyId,
+      outcome: "complete",
+      errorCode: count % 2 ? "x" : undefined,
+      ...end,
+    });
+  }
+}
+
+/** Returns everything that a state has. */
+async function contentsOf({ keys, ledger, cacheSecret }: State): Promise<object> {
+  const months = ["2026-11", "2026-12", "2027-01", "2027-02", "2027-03"];
+  return JSON.parse(
+    JSON.stringify({
+      keys: await keys.list(),
+      names: Object.fromEntries(await keys.names()),
+      entries: await Array.fromAsync(ledger.entries()),
+      spent: await ledger.spentUsd("bbbbbbbbbbbb"),
+      spentInMonths: await Promise.all(months.map((month) => ledger.spentUsd("bbbbbbbbbbbb", month))),
+      abandoned: (await ledger.abandoned()).map(({ id }) => id),
+      secret: [...cacheSecret],
+    }),
+  ) as object;
+}
+
+describe.skipIf(!postgresFolder)("moving the state (this needs `initdb` of PostgreSQL)", () => {
+  let postgres: TestPostgres;
+  let folder: string;
+  let database: string;
+  let before: object;
+  beforeAll(async () => void (postgres = await TestPostgres.start()));
+  afterAll(() => postgres[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "parley-move-"));
+    database = await postgres.createDatabase();
+    using state = openState(folder);
+    await fill(state);
+    before = await contentsOf(state);
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const env = (): Record<string, string> => ({
+    PARLEY_DATABASE_URL: postgres.urlOf(database),
+    PARLEY_VALKEY_URL: "valkey://127.0.0.1:1",
+  });
+  const migrate = (...args: readonly string[]): Promise<CliResult> =>
+    parley(["migrate", "--data-dir", folder, ...args], { env: env() });
+  const count = async (table: string): Promise<unknown> =>
+    (await postgres.query(`SELECT count(*)::int AS rows FROM parley.${table}`, database))[0]?.["rows"];
+
+  async function expectFolderUnchanged(): Promise<void> {
+    using state = openState(folder);
+    expect(await contentsOf(state)).toEqual(before);
+  }
+
+  test("every key, name, amount and entry is in PostgreSQL, and the totals are printed", async () => {
+    const { code, stdout, stderr } = await migrate();
+    expect([code, stderr]).toEqual([0, ""]);
+    await using state = await openPostgres(postgres.urlOf(database));
+    expect(await contentsOf(state)).toEqual(before);
+    expect(stdout).toMatch(/^keys +2$/m);
+    expect(stdout).toMatch(/^requests +120$/m);
+    expect(stdout).toMatch(/^names of deleted keys +1$/m);
+    expect(stdout).toMatch(
+      new RegExp(`^spent by keys, US dollars +${await state.ledger.spentUsd("bbbbbbbbbbbb")}$`, "m"),
+    );
+    expect(stdout).toMatch(/^held by open requests, US dollars +0\.202$/m);
+  });
+
+  test("the holds of abandoned requests come along, and are free when they are closed", async () => {
+    await migrate();
+    await using state = await openPostgres(postgres.urlOf(database));
+    const { ledger } = state;
+    const hold = {
+      budgets: { budgetUsd: "0.25", monthlyBudgetUsd: undefined },
+      bound: { fixedUsd: "0.1", perTokenUsd: "0", maxTokens: 1, isMaximumNamed: true },
+    };
+    const record = { id: "new", keyId: "bbbbbbbbbbbb", model: "m", isStream: false, startedMs, pricing };
+    expect(await ledger.open(record, hold)).toMatchObject({ heldUsd: "0.202" });
+    for (const { id, keyId } of await ledger.abandoned())
+      await ledger.close({ id, keyId, usage, outcome: "abandoned", errorCode: undefined, costUsd: "0", endedMs: 1 });
+    expect(await ledger.open(record, hold)).toEqual({ maxTokens: 1, heldUsd: "0.1" });
+  });
+
+  test("afterwards the folder refuses to be used, and names the variable", async () => {
+    await migrate();
+    const { code, stderr } = await parley(["keys", "list", "--data-dir", folder]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/were moved to PostgreSQL \(.*\)\. Set PARLEY_DATABASE_URL\./),
+    ]);
+    expect(await migrate()).toMatchObject({ code: 1, stderr: expect.stringContaining("were moved") as string });
+    expect(await parley(["keys", "list"], { env: env(), cwd: folder })).toMatchObject({ code: 0 });
+  });
+
+  test("a copy whose end was not noted is recognized, and one that was used since is refused", async () => {
+    await migrate();
+    rmSync(join(folder, "moved-to-postgres"));
+    expect((await migrate()).stdout).toMatch(/^PostgreSQL already had everything of the folder/);
+    rmSync(join(folder, "moved-to-postgres"));
+    await postgres.query("UPDATE parley.spending SET cost_usd = cost_usd + 0.0000001", database);
+    expect(await migrate()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("already has 2 keys and 120 requests") as string,
+    });
+    await expectFolderUnchanged();
+  });
+
+  test("a database with other keys is refused, also by --dry-run, and nothing is changed", async () => {
+    {
+      await using state = await openPostgres(postgres.urlOf(database));
+      await state.keys.insert({ id: "dddddddddddd", hash: "", name: "other", createdMs: 1 });
+    }
+    for (const args of [[], ["--dry-run"]])
+      expect(await migrate(...args)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("The database already has 1 keys and 0 requests.") as string,
+      });
+    expect(await count("requests")).toBe(0);
+    await expectFolderUnchanged();
+  });
+
+  test("--dry-run prints the totals, and creates nothing", async () => {
+    const { code, stdout, stderr } = await migrate("--dry-run");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^requests +120$[^]*Nothing was changed\.\n$/m);
+    expect(await postgres.query("SELECT FROM pg_namespace WHERE nspname = 'parley'", database)).toEqual([]);
+    await expectFolderUnchanged();
+  });
+
+  test("a running server is refused, of the folder and of the database", async () => {
+    {
+      using _lock = ServerLock.acquire(folder);
+      expect(await migrate()).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/Another Parley server .* Stop it/) as string,
+      });
+      expect(await migrate("--dry-run")).toMatchObject({ code: 0 });
+    }
+    await using server = await openPostgres(postgres.urlOf(database));
+    await server.ledger.assertWritable();
+    expect(await migrate()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Servers use the database (1)") as string,
+    });
+    await expectFolderUnchanged();
+  });
+
+  test.each(["SIGKILL", "SIGINT"] as const)(
+    "after %s in the middle both are as before, and the next call moves all",
+    async (signal) => {
+      await (await openPostgres(postgres.urlOf(database)))[Symbol.asyncDispose]();
+      await postgres.query(
+        `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END';
+       CREATE TRIGGER slow AFTER INSERT ON parley.requests EXECUTE FUNCTION wait()`,
+        database,
+      );
+      {
+        await using cli = new CliProcess(["migrate", "--data-dir", folder], { env: env() });
+        await until(
+          () => postgres.query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'"),
+          (rows) => rows.length > 0,
+          15_000,
+        );
+        cli.child.kill(signal);
+        expect((await cli.result()).code).toBe(signal);
+      }
+      expect([await count("keys"), await count("requests")]).toEqual([0, 0]);
+      expect(existsSync(join(folder, "moved-to-postgres"))).toBe(false);
+      await expectFolderUnchanged();
+      await postgres.query("DROP FUNCTION wait() CASCADE", database);
+      expect(await migrate()).toMatchObject({ code: 0 });
+      await using state = await openPostgres(postgres.urlOf(database));
+      expect(await contentsOf(state)).toEqual(before);
+    },
+  );
+
+  test("a copy that differs from its source is taken back", async () => {
+    await (await openPostgres(postgres.urlOf(database)))[Symbol.asyncDispose]();
+    await postgres.query(
+      `CREATE FUNCTION round_up() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.cost_usd = round(NEW.cost_usd, 6); RETURN NEW; END';
+       CREATE TRIGGER rounding BEFORE INSERT ON parley.requests FOR EACH ROW EXECUTE FUNCTION round_up()`,
+      database,
+    );
+    const { code, stderr } = await migrate();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /PostgreSQL would have 0\.\d+ as requests\.cost_usd, and \S+ has 0\.\d+\. Nothing was copied\./,
+    );
+    expect(await count("keys")).toBe(0);
+    await expectFolderUnchanged();
+  });
+
+  test("--back brings everything to the folder again, and keeps the file from before", async () => {
+    await migrate();
+    await postgres.query("UPDATE parley.keys SET name = 'renamed' WHERE id = 'aaaaaaaaaaaa'", database);
+    const { code, stdout, stderr } = await migrate("--back");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/The replaced files are in .*replaced-/);
+    using state = openState(folder);
+    expect(await state.keys.find("aaaaaaaaaaaa")).toMatchObject({ name: "renamed" });
+    await state.keys.update("aaaaaaaaaaaa", { name: "pläin\n🦊" });
+    expect(await contentsOf(state)).toEqual(before);
+  });
+
+  test("--back refuses a folder that has keys of its own", async () => {
+    expect(await migrate("--back")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("keys and a ledger of its own") as string,
+    });
+    await expectFolderUnchanged();
+  });
+
+  test("without PARLEY_DATABASE_URL it is called wrongly", async () => {
+    expect(await parley(["migrate", "--data-dir", folder])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("PARLEY_DATABASE_URL") as string,
+    });
+    expect(await parley(["downgrade", "--to", "1"])).toMatchObject({ code: 2 });
+  });
+
+  test("downgrade says that the tables have the version already, or that there is none", async () => {
+    expect(await parley(["downgrade", "--to", "1"], { env: env() })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("has no tables") as string,
+    });
+    await migrate();
+    expect(await parley(["downgrade", "--to", "999"], { env: env() })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Name a version from 1 to") as string,
+    });
+  });
+});
