@@ -30,7 +30,7 @@ import { Limits } from "./accounts/limits/limits.ts";
 import { Listener } from "./sockets/listener.ts";
 import { AbandonedWatch, LedgerRecorder, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
 import type { UsageLedger } from "./accounts/ledger/usage-ledger.ts";
-import type { ServerRegister } from "./accounts/servers/server-register.ts";
+import { watchServers } from "./accounts/servers/watch-servers.ts";
 import type { Log } from "./observe/log.ts";
 import { createMetrics, metricsHandler } from "./observe/metrics.ts";
 import { RefusalSample, RepeatedFaults } from "./observe/refusal-sample.ts";
@@ -100,12 +100,12 @@ async function start(
   const listener = started.use(await Listener.open(config, log, samples.refusals));
   const metricsListener = await openMetrics(config, started);
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
-  const models = await openModels({ config, runFolder, cacheSecret, report }, register, started);
+  const models = await openModels({ config, runFolder, cacheSecret, register, report }, started);
   const recorder = openRecorder(config, { ledger, log }, started);
   const gates = gatesFor({ config, ledger, recorder, listener, store: await openLimits(config, started) });
-  const counted = { requests: recorder, connections: listener.connections, gatheredBytes: gates.gatheredBytes };
+  const counted = { requests: recorder, connections: listener.connections, servers: watchServers(register, log) };
   const addOfKeys = keyMetricsOf(config, { keys, ledger, nowMs });
-  const metrics = createMetrics({ models, ...counted, lostLines, databaseBytes }, addOfKeys);
+  const metrics = createMetrics({ models, ...counted, ...gates, lostLines, databaseBytes }, addOfKeys);
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;
@@ -173,13 +173,9 @@ async function ownState(config: Config, log: Log, started: AsyncDisposableStack)
 }
 
 /** Starts the engines, and enters the server into the register of servers. */
-async function openModels(
-  options: StartOptions,
-  register: ServerRegister | undefined,
-  started: AsyncDisposableStack,
-): Promise<readonly ServedModel[]> {
+async function openModels(options: StartOptions, started: AsyncDisposableStack): Promise<readonly ServedModel[]> {
   const models = started.adopt(await startModels(options), stopModels);
-  await register?.enter(describeServer(options.config, models));
+  await options.register?.enter(describeServer(options.config, models));
   return models;
 }
 

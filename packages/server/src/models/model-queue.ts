@@ -32,7 +32,10 @@ export interface SlotLease extends Lease<GeneratedUsage> {
   rollback(): void;
 }
 
-/** The number of choices that an engine can generate at the same time. It may change when the engine restarts. */
+/**
+ * The number of choices that an engine can generate at the same time for this server. It may change when the engine
+ * restarts, or when a server comes or goes that uses the engine, too.
+ */
 export interface EngineSlots {
   readonly slots: number;
   /** Additional slots, for keys without a running request. */
@@ -90,7 +93,7 @@ export class ModelQueue {
     return this.#waiting;
   }
 
-  /** Number of slots, without spare ones. */
+  /** Number of slots that may be in use, without spare ones. More are in use for a while after the number was lowered. */
   get slots(): number {
     return this.#engine().slots;
   }
@@ -119,6 +122,11 @@ export class ModelQueue {
       this.#share.leave(request.keyId);
       throw error;
     }
+  }
+
+  /** Admits waiting requests. Must be called when the engine has got more slots. */
+  admitWaiting(): void {
+    this.#admitNext();
   }
 
   /** Frees slots that no choice needs any more. The last slot stays taken until the request ends. */

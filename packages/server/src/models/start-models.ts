@@ -1,8 +1,11 @@
 import type { SupervisorReport } from "@parley/inference";
+import type { ServerRegister } from "../accounts/servers/server-register.ts";
 import type { Config } from "../config/read-config.ts";
 import { contextLengthOf } from "./model-object.ts";
 import { ModelQueue } from "./model-queue.ts";
+import type { EngineSlots } from "./model-queue.ts";
 import type { ServedModel } from "./served-model.ts";
+import { SlotShares } from "./slot-shares.ts";
 import { startEngine } from "./start-engine.ts";
 
 /** The options that all models share. */
@@ -12,6 +15,8 @@ export interface StartOptions {
   readonly runFolder: string;
   /** At least 32 bytes that are secret to this installation. */
   readonly cacheSecret: Uint8Array;
+  /** The servers that share the state with this one; undefined: it has a state of its own. */
+  readonly register: ServerRegister | undefined;
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
 }
@@ -19,14 +24,14 @@ export interface StartOptions {
 /** Starts the engine of every model, without waiting until it is ready. @throws {ConfigError} */
 export async function startModels(options: StartOptions): Promise<ServedModel[]> {
   const { queueLength: maxWaiting, queueWaitMs: maxWaitMs, models } = options.config;
+  const shares = new SlotShares(options.register);
   return Promise.all(
     models.map(async (model) => {
       const engine = await startEngine({ ...options, model });
-      return {
-        ...model,
-        engine,
-        queue: new ModelQueue({ maxWaiting, maxWaitMs }, () => engine.metadata ?? { slots: 1 }),
-      };
+      const ownSlots = (): EngineSlots => shares.of(model.id, engine.metadata ?? { slots: 1 });
+      const queue = new ModelQueue({ maxWaiting, maxWaitMs }, ownSlots);
+      shares.onChange(() => queue.admitWaiting());
+      return { ...model, engine, queue };
     }),
   );
 }

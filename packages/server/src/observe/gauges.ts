@@ -47,12 +47,21 @@ export interface ConnectionCounts {
   readonly refused: Readonly<Record<"all" | "address", number>>;
 }
 
+/** The servers that share the state. */
+export interface ServerCounts {
+  /** Number of live servers, this one included. */
+  readonly live: number;
+  /** Number of live servers with other prices or limits than this one. */
+  readonly differing: number;
+}
+
 /** The sources that are read at every scrape. */
 export interface Observed {
   readonly models: readonly ObservedModel[];
   readonly requests: RunningCounts;
   readonly connections: ConnectionCounts;
   readonly gatheredBytes: GatheredAnswers;
+  readonly servers: ServerCounts;
   /** Returns the number of log lines that could not be written. */
   readonly lostLines: () => number;
   /** Returns the bytes of keys and ledger on the disk; undefined: a database server has them. */
@@ -65,6 +74,7 @@ export function addGauges(registers: Registry[], observed: Observed): void {
   addRequestGauges(registers, observed);
   addConnectionGauges(registers, observed);
   addStateGauges(registers, observed);
+  addServerGauges(registers, observed);
 }
 
 function addModelGauges(registers: Registry[], { models }: Observed): void {
@@ -75,7 +85,7 @@ function addModelGauges(registers: Registry[], { models }: Observed): void {
   const counter = (name: string, help: string, read: (model: ObservedModel) => number): void =>
     addCounter(registers, { name, help, labelNames: ["model"] }, () => ofModels(read));
   gauge("parley_queue_waiting", "Requests that wait for a slot.", ({ queue }) => queue.waiting);
-  gauge("parley_slots", "Choices that a model can generate at the same time.", ({ queue }) => queue.slots);
+  gauge("parley_slots", "Choices that this server lets a model generate at the same time.", ({ queue }) => queue.slots);
   gauge("parley_slots_in_use", "Slots that generate.", ({ queue }) => queue.taken);
   counter("parley_engine_restarts_total", "Restarts of the engine.", ({ engine }) => engine.gauges().restarts);
   const abortedHelp = "Generations that were stopped before their end.";
@@ -100,6 +110,14 @@ function addRequestGauges(registers: Registry[], { requests, gatheredBytes }: Ob
   gauge("parley_answer_bytes", heldHelp, () => gatheredBytes.total);
   const help = "Answers that are not streamed and were ended because all of them together needed too much memory.";
   addCounter(registers, { name: "parley_answers_given_up_total", help }, () => [[{}, gatheredBytes.givenUp]]);
+}
+
+function addServerGauges(registers: Registry[], { servers }: Observed): void {
+  const gauge = (name: string, help: string, read: () => number): void =>
+    addGauge(registers, { name, help }, () => [[{}, read()]]);
+  gauge("parley_servers_live", "Live servers that share the state, this one included.", () => servers.live);
+  const help = "Live servers that share the state and have other prices or limits than this one.";
+  gauge("parley_servers_differing", help, () => servers.differing);
 }
 
 function addConnectionGauges(registers: Registry[], { connections }: Observed): void {
