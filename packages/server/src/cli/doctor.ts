@@ -4,16 +4,20 @@ import { examineEmbedded, examineScript, examineTokenizer } from "@parley/infere
 import { examinePort, examineVllm, installVllm, installedBytes } from "@parley/inference/vllm";
 import type { Finding } from "@parley/inference";
 import type { Command } from "commander";
+import { compareOffers, describeDifference } from "../accounts/servers/watch-servers.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config, ReadConfig } from "../config/read-config.ts";
 import type { RemoteConfig } from "../config/read-engine.ts";
 import { describePlan, planDescriptors } from "../sockets/descriptors.ts";
 import type { EngineOptions } from "../models/engine-options.ts";
+import { factsOf } from "../models/describe-server.ts";
 import { embeddedModel, startEngine } from "../models/start-engine.ts";
 import { vllmSettings } from "../models/start-vllm.ts";
 import { assertNotMoved } from "../state/database.ts";
 import { describeDataFolder } from "../state/describe-data-folder.ts";
+import { readRegister } from "../state/postgres/open-postgres.ts";
 import { findServer } from "../state/server-lock.ts";
+import { StateError } from "../state/state-error.ts";
 import { engineOptionsOf } from "./engine.ts";
 import { addSettingFlags, dataFlags, settingsOf } from "./settings.ts";
 import { toJson, toTable } from "./table.ts";
@@ -33,7 +37,12 @@ export function addDoctorCommand(program: Command): void {
 async function examine(read: ReadConfig): Promise<Finding[]> {
   const { config } = read;
   const options = engineOptionsOf(config);
-  const findings = [examineDataFolder(config), ...(await examinePorts(config)), examineDescriptors(read)];
+  const findings = [
+    examineDataFolder(config),
+    ...(await examineServers(config)),
+    ...(await examinePorts(config)),
+    examineDescriptors(read),
+  ];
   return [
     ...findings,
     ...(await Promise.all(options.map(examineModel))).flat(),
@@ -47,6 +56,23 @@ function examineDataFolder({ dataDir, databaseUrl }: Config): Finding {
     return { topic: "data folder", seen: describeDataFolder(dataDir), problem: "" };
   } catch (error) {
     return { topic: "data folder", seen: "-", problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Connects to PostgreSQL, and compares the configuration with the servers that run. It is normal if they differ for a while. */
+async function examineServers(config: Config): Promise<Finding[]> {
+  if (config.databaseUrl === undefined) return [];
+  try {
+    const servers = await readRegister(config.databaseUrl);
+    const own = factsOf(config, config.models);
+    const differing = servers.flatMap(({ name, facts }) => {
+      const differences = compareOffers(own, facts).map(describeDifference);
+      return differences.length > 0 ? [`${name} differs: ${differences.join("; ")}`] : [];
+    });
+    return [seen("PostgreSQL", [`live servers: ${servers.length}`, ...differing].join(". "))];
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error;
+    return [{ topic: "PostgreSQL", seen: "-", problem: error.message }];
   }
 }
 

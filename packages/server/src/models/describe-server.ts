@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { ServerEntry, ServerFacts } from "../accounts/servers/server-register.ts";
 import type { Config } from "../config/read-config.ts";
+import type { ModelConfig } from "../config/read-models.ts";
 import type { ServedModel } from "./served-model.ts";
 
 /** Returns the entry of this server in the register of servers. */
@@ -12,7 +13,11 @@ export const describeServer = (config: Config, models: readonly ServedModel[]): 
   facts: () => factsOf(config, models),
 });
 
-function factsOf(config: Config, models: readonly ServedModel[]): ServerFacts {
+/** A model that is served, or only configured. */
+type DescribedModel = ModelConfig & Partial<Pick<ServedModel, "engine">>;
+
+/** Returns the facts of a server with these models. A context length that only an engine knows is absent without it. */
+export function factsOf(config: Config, models: readonly DescribedModel[]): ServerFacts {
   const sorted = models.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const shared = sorted.flatMap((model) => {
     const engines = sharedEngines(model);
@@ -32,8 +37,8 @@ function factsOf(config: Config, models: readonly ServedModel[]): ServerFacts {
   };
 }
 
-function offerOf({ engine, engineConfig, pricing, ...model }: ServedModel): Readonly<Record<string, string>> {
-  const contextLength = engine.metadata?.contextLength ?? model.contextLength;
+function offerOf({ engine, engineConfig, pricing, ...model }: DescribedModel): Readonly<Record<string, string>> {
+  const contextLength = engine?.metadata?.contextLength ?? model.contextLength;
   return {
     "pricing.prompt": pricing.prompt,
     "pricing.completion": pricing.completion,
@@ -49,7 +54,7 @@ function offerOf({ engine, engineConfig, pricing, ...model }: ServedModel): Read
  * Returns identities of the engines of a model that other servers may use, too. A server starts all but remote engines for
  * itself. An address of this machine is another engine on another machine.
  */
-function sharedEngines({ engineConfig }: ServedModel): string[] {
+function sharedEngines({ engineConfig }: DescribedModel): string[] {
   if (engineConfig.driver !== "remote") return [];
   return engineConfig.urls.map((url) => {
     const machine = isLoopback(new URL(url)) ? hostname() : "";

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parley, play, until, withKey } from "@parley/server/testing";
-import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
+import { openPostgres, readRegister } from "../../src/state/postgres/open-postgres.ts";
 import { useFolder } from "../use-folder.ts";
 import { canShare, useReplicas } from "../use-replicas.ts";
 
@@ -140,6 +140,40 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
     expect((await servers[0].running.keys.list()).map(({ name }) => name)).toContain("by-command");
     const backup = await parley(["backup", "/tmp/none.db"], { env });
     expect(backup).toMatchObject({ code: 1, stderr: expect.stringContaining("pg_dump") as string });
+  });
+});
+
+describe.skipIf(!canShare)(`doctor on shared state${needs}`, () => {
+  const replicas = useReplicas(1, { settings: { requestsPerMinute: 7 } });
+
+  test("says how the servers that run differ from the configuration, which is not a problem", async () => {
+    const { databaseUrl, valkey, servers } = replicas();
+    const examine = async (url: string, requestsPerMinute: string) => {
+      const { stdout, code } = await parley(["doctor", "--json", "--port", "0", "--metrics-port", "off"], {
+        env: {
+          PARLEY_DATABASE_URL: url,
+          PARLEY_VALKEY_URL: valkey.url,
+          PARLEY_DATA_DIR: servers[0].dataDir,
+          PARLEY_ENGINE: "scripted",
+          PARLEY_REQUESTS_PER_MINUTE: requestsPerMinute,
+        },
+      });
+      const findings = JSON.parse(stdout) as readonly Record<"topic" | "seen" | "problem", string>[]; // `doctor` writes it
+      return { code, ...findings.find(({ topic }) => topic === "PostgreSQL") };
+    };
+    expect(await examine(databaseUrl, "7")).toMatchObject({ code: 0, seen: "live servers: 1", problem: "" });
+    const differing = await examine(databaseUrl, "8");
+    expect(differing).toMatchObject({ code: 0, problem: "" });
+    expect(differing.seen).toMatch(/^live servers: 1\. .+ differs: PARLEY_REQUESTS_PER_MINUTE: 8 here, 7 there$/);
+    const wrong = await examine(databaseUrl.replace(/:\d+\//, ":1/"), "7");
+    expect(wrong).toMatchObject({ code: 1, problem: expect.stringContaining("refuses the connection") as string });
+  });
+
+  test("changes nothing in a database without tables", async () => {
+    const { postgres } = replicas();
+    const database = await postgres.createDatabase();
+    expect(await readRegister(postgres.urlOf(database))).toEqual([]);
+    expect(await postgres.query("SELECT to_regclass('parley.schema') AS found", database)).toEqual([{ found: null }]);
   });
 });
 

@@ -3,12 +3,12 @@ import { Client, Pool, types } from "pg";
 import type { ClientConfig } from "pg";
 import type { KeyStore } from "../../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
-import type { ServerRegister } from "../../accounts/servers/server-register.ts";
+import type { RegisteredServer, ServerRegister } from "../../accounts/servers/server-register.ts";
 import { StateError } from "../state-error.ts";
 import { defaultLeaseMs, goBack, migrate } from "./migrate.ts";
 import type { Report } from "./migrate.ts";
 import { PostgresKeyStore } from "./postgres-key-store.ts";
-import { PostgresServerRegister } from "./postgres-server-register.ts";
+import { PostgresServerRegister, readServers } from "./postgres-server-register.ts";
 import { PostgresUsageLedger } from "./postgres-usage-ledger.ts";
 
 /** The state of servers that share a PostgreSQL database. */
@@ -81,6 +81,10 @@ export const downgradePostgres = async (url: string, to: number, report: Report)
 /** Uses one connection to a database. @throws {StateError} if it cannot be used; the message never contains the password */
 export const usePostgres = async <T>(url: string, use: (client: Client) => Promise<T>): Promise<T> =>
   useClient(configOf(url, defaultConnectMs), use);
+
+/** Reads the live servers of a database, and changes nothing. @throws {StateError} */
+export const readRegister = async (url: string): Promise<readonly RegisteredServer[]> =>
+  useClient(configOf(url, defaultConnectMs), (client) => readServers(client, defaultLeaseMs));
 
 const defaultConnectMs = 5000;
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Pool } from "pg";
+import { DatabaseError } from "pg";
+import type { Client, Pool } from "pg";
 import type {
   RegisteredServer,
   ServerEntry,
@@ -35,10 +36,30 @@ const enter = `INSERT INTO parley.replicas AS known (id, name, version, started_
 const removeDead = `DELETE FROM parley.replicas dead WHERE ${isExpired} AND ${isKept}
   AND NOT EXISTS (SELECT FROM parley.requests WHERE replica_id = dead.id AND ended_ms IS NULL)`;
 
-const readLive = `SELECT id, name, version, (extract(epoch FROM started_at) * 1000)::float8 AS started_ms,
-    CASE WHEN digest <> $3 THEN facts END AS facts
+const serverColumns = "id, name, version, (extract(epoch FROM started_at) * 1000)::float8 AS started_ms";
+const readLive = `SELECT ${serverColumns}, CASE WHEN digest <> $3 THEN facts END AS facts
   FROM parley.replicas WHERE facts IS NOT NULL AND NOT (${isExpired} AND ${isKept})
   ORDER BY started_at, id`;
+
+const toServer = ({ started_ms, ...row }: ServerRow, ownFacts: ServerFacts): RegisteredServer => ({
+  ...row,
+  startedMs: started_ms,
+  facts: row.facts ?? ownFacts,
+});
+
+/** Reads the servers whose leases are valid. It enters none. Returns an empty list if no server has ever been entered. */
+export async function readServers(client: Client, leaseMs: number): Promise<RegisteredServer[]> {
+  const text = `SELECT ${serverColumns}, facts FROM parley.replicas
+    WHERE facts IS NOT NULL AND renewed_at >= now() - $1::interval ORDER BY started_at, id`;
+  try {
+    const { rows } = await client.query<ServerRow>(text, [`${leaseMs} ms`]);
+    return rows.map((row) => toServer(row, { offers: {}, engines: {} }));
+  } catch (error) {
+    // The tables, or their columns, are made by the first start of a server.
+    if (error instanceof DatabaseError && ["42P01", "42703"].includes(error.code ?? "")) return [];
+    throw error;
+  }
+}
 
 /** The register in PostgreSQL. Its entries are columns of `replicas`, so a renewed entry renews the lease of its server. */
 export class PostgresServerRegister implements ServerRegister, AsyncDisposable {
@@ -85,13 +106,7 @@ export class PostgresServerRegister implements ServerRegister, AsyncDisposable {
     await this.#pool.query(enter, [this.#maxAge, this.ownId, name, version, age, digest, json]);
     await this.#pool.query(removeDead, [this.#maxAge, this.ownId]);
     const { rows } = await this.#pool.query<ServerRow>(readLive, [this.#maxAge, this.ownId, digest]);
-    this.#live = rows.map((row) => ({
-      id: row.id,
-      name: row.name,
-      version: row.version,
-      startedMs: row.started_ms,
-      facts: row.facts ?? facts,
-    }));
+    this.#live = rows.map((row) => toServer(row, facts));
     for (const listener of this.#listeners) listener();
   }
 
