@@ -32,13 +32,62 @@ export const suites = {
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Suites that run tests of the others once more, with a value that `useServer` asks for. */
+/** Starts PostgreSQL and Valkey, and makes all test servers keep their state there. */
+const provideStores = "packages/server/testing/provide-stores.ts";
+
+/** Test files of the server that cannot run on PostgreSQL and Valkey, or have nothing to show there. */
+const withoutState = [
+  // They hide tables of SQLite. With PostgreSQL, a lookup that fails is answered with 503.
+  "packages/server/src/operations/*/500.test.ts",
+  // They are about the file of SQLite: its backups, its growth, its syncs and its older versions.
+  "packages/server/test/backup.test.ts",
+  "packages/server/test/disk.test.ts",
+  "packages/server/test/durability.test.ts",
+  // Their commands run in a shell of their own, as a reader types them, without the stores.
+  "packages/server/test/guide-commands.test.ts",
+  "packages/server/test/operators-day.test.ts",
+  // They open the stores themselves, or start the program in another way.
+  "packages/server/test/state/**",
+  "packages/server/test/bundle.test.ts",
+  // They take SDKs, and pass through the operations that the other files test.
+  "packages/server/test/partners/**",
+];
+
+/** A suite that runs tests of the others once more. */
+interface RepeatedSuite {
+  readonly paths: readonly string[];
+  /** A value that `useServer` asks for. */
+  readonly provide?: { readonly mount: "express" };
+  /** A module that prepares the run. */
+  readonly globalSetup?: string;
+  /** Test files that are left out. */
+  readonly exclude?: string[];
+}
+
 export const repeatedSuites = {
   "operations:express": {
     paths: ["packages/server/src/operations/create-chat-completion", "packages/server/test/order.test.ts"],
     provide: { mount: "express" },
   },
-} as const;
+  /** The server on PostgreSQL and Valkey: the statuses in which keys, limits and money have a part, and the reports. */
+  "shared-state": {
+    paths: [
+      ...["200", "200-stream", "401", "402", "404", "429", "429-no-maximum", "502", "503"].map(
+        (status) => `packages/server/src/operations/create-chat-completion/${status}.test.ts`,
+      ),
+      ...["200", "401", "503"].map((status) => `packages/server/src/operations/list-models/${status}.test.ts`),
+      "packages/server/src/operations/retrieve-model/200.test.ts",
+      "packages/server/test/reports.test.ts",
+    ],
+    globalSetup: provideStores,
+  },
+  /** All of them. */
+  "shared-state:all": {
+    paths: ["packages/server/src/operations", "packages/server/test"],
+    exclude: withoutState,
+    globalSetup: provideStores,
+  },
+} as const satisfies Readonly<Record<string, RepeatedSuite>>;
 
 const filesAt = (path: string): string => (path.endsWith(".test.ts") ? path : `${path}/**/*.test.ts`);
 
@@ -59,10 +108,12 @@ const projects = Object.entries(suites).map(([name, paths]: readonly [string, re
   },
 }));
 
-const repeatedProjects = Object.entries(repeatedSuites).map(([name, { paths, provide }]) => ({
-  extends: true as const,
-  test: { name, include: paths.map(filesAt), provide },
-}));
+const repeatedProjects = Object.entries(repeatedSuites).map(
+  ([name, { paths, ...settings }]: readonly [string, RepeatedSuite]) => ({
+    extends: true as const,
+    test: { name, include: paths.map(filesAt), ...settings },
+  }),
+);
 
 export default defineConfig({
   test: {

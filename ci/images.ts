@@ -38,8 +38,19 @@ export interface Image {
 
 const debian = ["ca-certificates", "curl", "git", "procps", "python3-venv"];
 
+/** PostgreSQL, and Debian's replacement for Valkey. */
+const stores = ["postgresql", "redis-server"];
+
 export const images = {
-  node: { pin: "node", debian, hasWorkspace: true, host: { programs: [["git"]] } },
+  // A host without the stores skips the tests that need them, and runs the others.
+  node: { pin: "node", debian: [...debian, ...stores], hasWorkspace: true, host: { programs: [["git"]] } },
+  /** For steps that are nothing without the stores. */
+  stores: {
+    pin: "node",
+    debian: [...debian, ...stores],
+    hasWorkspace: true,
+    host: { programs: [["git"], ["pg_ctlcluster", "initdb"], ["valkey-server", "redis-server"]] },
+  },
   python: { pin: "node", debian, hasWorkspace: true, host: { programs: [["git"], ["python3"]] } },
   /** Has a C compiler. */
   c: {

@@ -1,6 +1,7 @@
 import { gateRuns } from "./fuzz-gate.ts";
 import { python, step, suite } from "./define-step.ts";
-import { archiveOf } from "./step.ts";
+import { imageSteps } from "./image-steps.ts";
+import { conformance, contract, everything, inference, server, shown, site, typescript } from "./inputs.ts";
 import type { Step } from "./step.ts";
 import { pnpm } from "./pnpm.ts";
 
@@ -9,16 +10,6 @@ import { pnpm } from "./pnpm.ts";
 const partners = ["node", "packages/partners/src/main.ts", "--check"] as const;
 
 const sbomFile = ".parley/ci/sbom.cdx.json";
-
-const contract = ["openapi", "packages/contract", "generate"];
-const site = ["site", "packages/partners", "packages/client/README.md", "CHANGELOG.md"]; // every server serves it
-const inference = ["packages/inference", "packages/json-schema-grammar", "demo-models"];
-const server = ["packages/server", ...inference, ...contract, ...site, "docs", "deploy/parley.service"];
-const shown = [...server, "README.md", "packages/client"]; // every page that shows a request
-const conformance = ["packages/conformance", "packages/client", ...server]; // client mode judges our client
-const typescript = ["bench", "deploy", "docs", "fuzz", "generate", "openapi", "packages", "repository-tests", "site"];
-/** Input of the tests about the tree, which list its files with git. */
-const everything = ["."];
 
 export const steps: readonly Step[] = [
   step({ name: "types", purpose: "TypeScript compiles, strictly", command: ["tsc", "-p", "."], inputs: typescript }),
@@ -92,6 +83,12 @@ export const steps: readonly Step[] = [
   }),
   suite({ name: "engines", purpose: "the engines as whole processes, with real weights", inputs: inference }),
   suite({ name: "server", purpose: "the server as a whole: commands, crashes, limits", inputs: ["deploy", ...shown] }),
+  suite({
+    name: "shared-state",
+    purpose: "answers, limits, money and reports once more, on PostgreSQL and Valkey",
+    image: "stores",
+    inputs: server,
+  }),
   suite({ name: "sdks", purpose: "OpenAI's, Vercel's and LangChain's SDKs against the server", inputs: server }),
   suite({
     name: "client",
@@ -238,42 +235,7 @@ export const steps: readonly Step[] = [
     cores: 2,
     timeLimitSeconds: 3600,
   }),
-  step({
-    name: "image",
-    purpose: "the server's image starts and answers a chat",
-    command: ["node", "ci/ask-image.ts"],
-    services: ["server-image"],
-    secrets: ["PARLEY_API_KEY"],
-    inputs: ["deploy", ...server],
-    timeLimitSeconds: 600,
-  }),
-  suite({
-    name: "image:container",
-    purpose: "the image runs without root, tells its health and stops in good order",
-    inputs: ["deploy", ...server],
-    needs: ["image"],
-    runners: ["host"],
-  }),
-  step({
-    name: "scan",
-    purpose: "Trivy knows no serious hole in the server's image that has a fix",
-    command: [
-      "trivy",
-      "image",
-      "--input",
-      archiveOf("server"),
-      "--severity",
-      "HIGH,CRITICAL",
-      "--ignore-unfixed",
-      "--exit-code",
-      "1",
-    ],
-    image: "trivy",
-    archives: ["server"],
-    needs: ["image"],
-    inputs: ["deploy", ...server],
-    timeLimitSeconds: 900,
-  }),
+  ...imageSteps,
   step({
     name: "partners:all",
     purpose: "every generator whose language is in the image does as well as its result says",
@@ -282,6 +244,14 @@ export const steps: readonly Step[] = [
     inputs: ["packages/partners", ...server],
     needs: ["types"],
     cores: 2,
+    timeLimitSeconds: 3600,
+    runners: ["dagger"],
+  }),
+  suite({
+    name: "shared-state:all",
+    purpose: "all that the server's tests can show on PostgreSQL and Valkey",
+    image: "stores",
+    inputs: ["deploy", ...shown],
     timeLimitSeconds: 3600,
     runners: ["dagger"],
   }),

@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,6 +17,7 @@ import { CliProcess, chatInit, growDatabase, parley, readLedger } from "@parley/
 import { backUp } from "../src/state/backup.ts";
 import { databaseFile } from "../src/state/database-file.ts";
 import { openState } from "../src/state/open-state.ts";
+import { useServer } from "./use-server.ts";
 
 const key = "environment-key-0123456789";
 
@@ -48,6 +58,34 @@ async function emptyBackup(): Promise<string> {
   await backUp(dataDir, file);
   return file;
 }
+
+describe("parley backup", () => {
+  const server = useServer();
+  const backup = (file: string) => parley(["backup", file, "--data-dir", server().dataDir], { cwd: folder });
+
+  test("copies keys and ledger while the server runs, and overwrites nothing", async () => {
+    await server().complete();
+    const file = join(server().dataDir, "copy.db");
+    expect((await backup(file)).code).toBe(0);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const before = readFileSync(file);
+    const again = await backup(file);
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("exists already") as string });
+    expect(readFileSync(file).equals(before)).toBe(true);
+    const restored = mkdtempSync(join(server().dataDir, "restored-"));
+    renameSync(file, join(restored, "parley.db"));
+    expect(await readLedger(restored)).toEqual(await server().ledger());
+  });
+
+  test("to a folder that is not there leaves nothing behind", async () => {
+    const file = join(server().dataDir, "nowhere", "copy.db");
+    expect(await backup(file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("There is no folder") as string,
+    });
+    expect(existsSync(file)).toBe(false);
+  });
+});
 
 describe("parley restore", () => {
   test("after a backup, more traffic and a kill, leaves the backup in effect and nothing newer", async () => {

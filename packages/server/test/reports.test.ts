@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Big } from "big.js";
 import { describe, expect, test } from "vitest";
-import { miniId, modelId, parley, play, readLedger, until, withKey } from "@parley/server/testing";
+import { miniId, modelId, parley, play, until, withKey } from "@parley/server/testing";
 import { createKey } from "../src/accounts/keys/issue-key.ts";
 import { requestColumns } from "../src/cli/request-row.ts";
 import type { RequestRow } from "../src/cli/request-row.ts";
@@ -183,30 +183,5 @@ describe("parley usage prune", () => {
       stderr: expect.stringContaining("must be in the past") as string,
     });
     expect(await server().ledger()).toEqual(before);
-  });
-});
-
-describe("parley backup", () => {
-  test("copies keys and ledger while the server runs, and overwrites nothing", async () => {
-    await server().complete();
-    const file = join(server().dataDir, "copy.db");
-    expect((await run("backup", file)).code).toBe(0);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    const before = readFileSync(file);
-    const again = await run("backup", file);
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("exists already") as string });
-    expect(readFileSync(file).equals(before)).toBe(true);
-    const restored = mkdtempSync(join(server().dataDir, "restored-"));
-    renameSync(file, join(restored, "parley.db"));
-    expect(await readLedger(restored)).toEqual(await server().ledger());
-  });
-
-  test("to a folder that is not there leaves nothing behind", async () => {
-    const file = join(server().dataDir, "nowhere", "copy.db");
-    expect(await run("backup", file)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("There is no folder") as string,
-    });
-    expect(existsSync(file)).toBe(false);
   });
 });

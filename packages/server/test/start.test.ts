@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { modelShortcuts } from "../src/config/default-models.ts";
 import { settingNames, settings as rows } from "../src/config/settings.ts";
-import { CliProcess, chatInit, parley } from "@parley/server/testing";
+import { areStoresShared, CliProcess, chatInit, parley } from "@parley/server/testing";
 import { baseUrlOf, useFolder } from "./use-folder.ts";
 
 const models = fileURLToPath(new URL("../../../demo-models", import.meta.url));
@@ -126,7 +126,7 @@ describe("an obstacle to a start is reported in one sentence that says what to d
     );
   });
 
-  test("a database that is none, and one of a newer version", async () => {
+  test.skipIf(areStoresShared)("a database that is none, and one of a newer version", async () => {
     const settings = folder.quick();
     await using server = new CliProcess(["start"], settings);
     await baseUrlOf(server);

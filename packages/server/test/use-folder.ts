@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { dropStores } from "@parley/server/testing";
 import type { CliProcess } from "@parley/server/testing";
 
 export interface TestFolder {
@@ -25,7 +26,10 @@ export function useFolder(): TestFolder {
   beforeAll(() => {
     path = mkdtempSync(join(tmpdir(), "parley-cli-"));
   });
-  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  afterAll(() => {
+    dropStores(path);
+    rmSync(path, { recursive: true, force: true });
+  });
   const fresh = (): string => join(path, `data-${(folders += 1)}`);
   const quick = (env: Readonly<Record<string, string>> = {}): QuickStart => ({
     cwd: path,

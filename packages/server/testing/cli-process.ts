@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import flags from "../src/node-flags.json" with { type: "json" };
+import { storesOf } from "./shared-stores.ts";
 import { until } from "./until.ts";
 
 /** The Node flags of every server. */
@@ -38,7 +40,11 @@ export class CliProcess implements AsyncDisposable {
     const [command = "", ...rest] = [...wrapper, process.execPath, ...nodeFlags, program, ...args];
     // The environment of the machine must not influence a test.
     const { PATH = "", HOME = "" } = process.env;
-    this.child = spawn(command, rest, { cwd, env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    this.child = spawn(command, rest, {
+      cwd,
+      env: { PATH, HOME, ...storesFor(args, env, cwd), ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.child.stdout?.on("data", (chunk: Buffer) => (this.stdout += chunk.toString("utf8")));
     this.child.stderr?.on("data", (chunk: Buffer) => (this.stderr += chunk.toString("utf8")));
     this.#ended = once(this.child, "close");
@@ -68,6 +74,19 @@ export class CliProcess implements AsyncDisposable {
     if (!this.isOver) this.child.kill("SIGKILL");
     await this.#ended;
   }
+}
+
+/** Returns the variables with the stores of the process's data folder, if the tests run on shared state and `env` has none. */
+function storesFor(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd = ".",
+): Readonly<Record<string, string>> {
+  if ("PARLEY_DATABASE_URL" in env || "PARLEY_VALKEY_URL" in env) return {};
+  const named = args[args.indexOf("--data-dir") + 1];
+  const dataDir = (args.includes("--data-dir") ? named : env["PARLEY_DATA_DIR"]) ?? ".parley";
+  const stores = storesOf(resolve(cwd, dataDir));
+  return stores ? { PARLEY_DATABASE_URL: stores.databaseUrl, PARLEY_VALKEY_URL: stores.valkeyUrl } : {};
 }
 
 /** Runs a command to its end. */

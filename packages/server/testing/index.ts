@@ -27,6 +27,7 @@ export { toRefusal } from "./refusal.ts";
 export type { Refusal } from "./refusal.ts";
 export { chatInit, miniId, modelId, play, say, testKey, withKey } from "./requests.ts";
 export type { TestInit } from "./requests.ts";
+export { areStoresShared, dropStores } from "./shared-stores.ts";
 export { startValkey, valkeyProgram } from "./start-valkey.ts";
 export type { TestValkey } from "./start-valkey.ts";
 export { postgresFolder, TestPostgres } from "./start-postgres.ts";

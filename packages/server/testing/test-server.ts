@@ -12,6 +12,7 @@ import type { Calls } from "./calls.ts";
 import type { LedgerRow } from "./ledger-row.ts";
 import { readLedger } from "./read-ledger.ts";
 import { testKey } from "./requests.ts";
+import { dropStores, storesOf } from "./shared-stores.ts";
 
 /** A running server, with functions for requests, its log and its ledger. Disposal stops it and removes its folder. */
 export interface TestServer extends Calls, AsyncDisposable {
@@ -45,7 +46,8 @@ export async function startTestServer({ settings = {}, scenarios = {}, mount }: 
     { write: (line: string) => void logLines.push(line) },
   );
   const given = { engine: "scripted", script, dataDir: ownFolder, port: 0, metricsPort: 0, apiKey: testKey } as const;
-  const config = makeConfig({ ...given, ...settings });
+  const stores = "databaseUrl" in settings ? {} : storesOf(settings.dataDir ?? ownFolder);
+  const config = makeConfig({ ...given, ...stores, ...settings });
   const report = (event: SupervisorReport) => void logLines.push(JSON.stringify(event));
   const running = await startServer({ config, log, report, mount });
   await Promise.all(running.models.map((model) => model.engine.whenReady()));
@@ -57,6 +59,7 @@ export async function startTestServer({ settings = {}, scenarios = {}, mount }: 
     ledger: () => readLedger(config.dataDir),
     async [Symbol.asyncDispose]() {
       await running.close();
+      dropStores(ownFolder);
       rmSync(ownFolder, { recursive: true, force: true });
     },
   };
