@@ -30,7 +30,7 @@ export interface Deps extends ChatDeps, KeyDeps {
   readonly log: Log;
   readonly refusals: RefusalSample;
   readonly faults: RepeatedFaults;
-  readonly metrics: Metrics;
+  readonly metrics: Pick<Metrics, "countRequest">;
 }
 
 /** The parts of the request path that differ between Node's server and Express. */

@@ -7,7 +7,7 @@ import type { Exchange } from "./exchange.ts";
 
 export interface AccessLogDeps {
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly metrics: Pick<Metrics, "countRequest">;
   /** Samples the refusals of callers without a valid key. `left_out` in the next line is the number that was not logged. */
   readonly refusals: RefusalSample;
 }

@@ -32,6 +32,15 @@ export interface SlotLease extends Lease<GeneratedUsage> {
   rollback(): void;
 }
 
+/** A queue for the slots of a model. */
+export interface SlotQueue {
+  /**
+   * Waits until the request has its slots.
+   * @throws {ApiError} 429 `capacity_exhausted`; the signal's reason when it aborts first
+   */
+  enter(request: SlotRequest, signal: AbortSignal): Promise<SlotLease>;
+}
+
 /**
  * The number of choices that an engine can generate at the same time for this server. It may change when the engine
  * restarts, or when a server comes or goes that uses the engine, too.
@@ -71,7 +80,7 @@ const promptTokensPerCompletionToken = 2;
  * unless another key has more waiting requests: then that key's last one is refused instead. A request that waits longer
  * than the maximum is refused, too.
  */
-export class ModelQueue {
+export class ModelQueue implements SlotQueue {
   readonly #maxWaiting: number;
   readonly #maxWaitMs: number;
   readonly #engine: () => EngineSlots;
@@ -103,10 +112,6 @@ export class ModelQueue {
     return this.#taken + this.#lent;
   }
 
-  /**
-   * Waits until the request has its slots.
-   * @throws {ApiError} 429 `capacity_exhausted`; the signal's reason when it aborts first
-   */
   async enter(request: SlotRequest, signal: AbortSignal): Promise<SlotLease> {
     signal.throwIfAborted();
     this.#share.enter(request.keyId);

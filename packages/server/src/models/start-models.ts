@@ -21,8 +21,13 @@ export interface StartOptions {
   readonly report: (event: SupervisorReport) => void;
 }
 
+/** A model with the queue of all requests for it. */
+export interface StartedModel extends ServedModel {
+  readonly queue: ModelQueue;
+}
+
 /** Starts the engine of every model, without waiting until it is ready. @throws {ConfigError} */
-export async function startModels(options: StartOptions): Promise<ServedModel[]> {
+export async function startModels(options: StartOptions): Promise<StartedModel[]> {
   const { queueLength: maxWaiting, queueWaitMs: maxWaitMs, models } = options.config;
   const shares = new SlotShares(options.register);
   return Promise.all(

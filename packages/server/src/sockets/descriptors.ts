@@ -78,6 +78,18 @@ function readLimits(): string {
   }
 }
 
+/** Lowers `maxSockets` to the number of available descriptors. @throws {ConfigError} if there are too few */
+export function fitDescriptors(config: Config, log: Log): Config {
+  const plan = planDescriptors(config);
+  const { limit, keptBack, maxSockets } = plan;
+  const isLowered = maxSockets < config.maxSockets;
+  log[isLowered ? "warn" : "info"](
+    { open_files: limit, kept_back: keptBack, max_sockets: maxSockets },
+    `open files: ${describePlan(config, plan)}`,
+  );
+  return { ...config, maxSockets };
+}
+
 const watchEveryMs = 1000;
 
 /**

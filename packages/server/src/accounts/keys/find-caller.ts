@@ -8,7 +8,7 @@ import type { KeyRules, KeyStore } from "./key-store.ts";
 export type FindCaller = (token: string) => Promise<Caller | undefined>;
 
 /** Admits stored keys. A token is refused when it is malformed, unknown, wrong, disabled or expired. */
-export function withStoredKeys(store: KeyStore, nowMs: () => number): FindCaller {
+export function withStoredKeys(store: Pick<KeyStore, "find">, nowMs: () => number): FindCaller {
   return async (token) => {
     const parts = splitToken(token);
     const key = parts && (await store.find(parts.id));

@@ -9,11 +9,11 @@ type End = (reason: ApiError) => void;
 
 /** Knows the running requests of each key, and ends them within a second when the key is disabled or deleted. */
 export class RunningKeys implements Disposable {
-  readonly #store: KeyStore;
+  readonly #store: Pick<KeyStore, "find">;
   readonly #requests = new Map<string, Set<End>>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(store: KeyStore) {
+  constructor(store: Pick<KeyStore, "find">) {
     this.#store = store;
     this.#timer = setInterval(() => void this.#check(), checkEveryMs);
   }

@@ -5,7 +5,7 @@ import type { Log } from "../../observe/log.ts";
 import type { Lease } from "../lease.ts";
 import { tooExpensive } from "../money/budgets.ts";
 import type { CostBound } from "../money/budgets.ts";
-import type { FinalUsage, Hold, KeyBudgets, OpenRecord, UsageLedger } from "./usage-ledger.ts";
+import type { FinalUsage, Hold, KeyBudgets, OpenRecord, RequestLedger, UsageLedger } from "./usage-ledger.ts";
 
 /** The usage of a running request so far; undefined before the first event of the engine. Each change is a new object. */
 interface UsageSource {
@@ -53,7 +53,7 @@ const notRun: FinalUsage = { usage: noUsage, outcome: "failed", errorCode: undef
  * retried until they succeed, and the service reports that it is not ready.
  */
 export class LedgerRecorder implements AsyncDisposable {
-  readonly #ledger: UsageLedger;
+  readonly #ledger: RequestLedger;
   readonly #log: Log;
   readonly #nowMs: () => number;
   readonly #everyMs: number;
@@ -70,7 +70,7 @@ export class LedgerRecorder implements AsyncDisposable {
 
   /** @param probeMs milliseconds between two checks whether the ledger can be written, while no request shows it */
   constructor(
-    ledger: UsageLedger,
+    ledger: RequestLedger,
     log: Log,
     nowMs: () => number,
     everyMs: number,

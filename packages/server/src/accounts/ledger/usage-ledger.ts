@@ -149,3 +149,9 @@ export interface UsageLedger {
   /** Rejects when the ledger cannot be written now. Changes nothing. */
   assertWritable(): Promise<void>;
 }
+
+/** The methods of a ledger that requests need. */
+export type RequestLedger = Pick<
+  UsageLedger,
+  "open" | "withdraw" | "checkpoint" | "close" | "spentUsd" | "assertWritable"
+>;

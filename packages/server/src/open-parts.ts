@@ -1,0 +1,119 @@
+import type { RequestListener } from "node:http";
+import type { ServerRegister } from "./accounts/servers/server-register.ts";
+import { watchServers } from "./accounts/servers/watch-servers.ts";
+import { addKeyMetrics } from "./accounts/key-metrics.ts";
+import type { KeyMetricsSources } from "./accounts/key-metrics.ts";
+import { AbandonedWatch, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
+import type { Config } from "./config/read-config.ts";
+import { loadOnce } from "./express/load-once.ts";
+import { describeServer } from "./models/describe-server.ts";
+import type { ServedModel } from "./models/served-model.ts";
+import { startModels } from "./models/start-models.ts";
+import type { StartedModel, StartOptions } from "./models/start-models.ts";
+import type { Observed } from "./observe/gauges.ts";
+import type { Log } from "./observe/log.ts";
+import { createMetrics, metricsHandler } from "./observe/metrics.ts";
+import type { Metrics } from "./observe/metrics.ts";
+import type { OpenedLimits } from "./serve-requests.ts";
+import { openSite } from "./site/open-site.ts";
+import type { Site } from "./site/open-site.ts";
+import { Listener } from "./sockets/listener.ts";
+import { MemoryLimitStore } from "./state/memory-limit-store.ts";
+import { openStateOf } from "./state/open-state.ts";
+import type { State } from "./state/open-state.ts";
+import { makePrivateFolder } from "./state/private-file.ts";
+import { RunFolder, ServerLock } from "./state/server-lock.ts";
+import { openValkey } from "./state/valkey/open-valkey.ts";
+
+/** The parts that a server has once, however many processes serve its requests. */
+export interface OwnParts extends Omit<State, "register"> {
+  /** The servers that share the state; undefined where only one server at a time can use it. */
+  readonly register: ServerRegister | undefined;
+  /** Number of ledger entries that a dead server had left open. They were closed at this start. */
+  readonly abandoned: number;
+  /** An existing folder for sockets. */
+  readonly runFolder: string;
+  readonly store: OpenedLimits;
+  /** The servers that share the state. */
+  readonly servers: Observed["servers"];
+  /** Returns the built docs portal. The first call may take seconds. */
+  readonly openSite: () => Promise<Site>;
+}
+
+const nowMs = Date.now;
+const elapsedMs = (): number => performance.now();
+
+/** Opens state and limits, and locks the data folder for this server. @throws {StateError} */
+export async function openParts(config: Config, log: Log, started: AsyncDisposableStack): Promise<OwnParts> {
+  const { keys, ledger, register, cacheSecret, databaseBytes } = await ownState(config, log, started);
+  const abandoned = await closeAbandoned(ledger, nowMs());
+  if (config.databaseUrl !== undefined) started.use(new AbandonedWatch(ledger, log, nowMs));
+  const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
+  const store = await openLimits(config, started);
+  const servers = watchServers(register, log);
+  const state = { keys, ledger, register, cacheSecret, ...(databaseBytes && { databaseBytes }) };
+  return { ...state, abandoned, runFolder, store, servers, openSite: docsOf(config, runFolder, started) };
+}
+
+/** Returns a function that opens the docs portal. The end of the server stops a build. */
+function docsOf(config: Config, runFolder: string, started: AsyncDisposableStack): () => Promise<Site> {
+  const building = new AbortController();
+  started.defer(() => building.abort());
+  return loadOnce(() => openSite(config, runFolder, building.signal));
+}
+
+export const pageOf = (metrics: { readonly url: string } | undefined): string | undefined =>
+  metrics && `${metrics.url}/metrics`;
+
+/** Opens the state, and locks the data folder for this server. Its run-time files are there even if its state is not. */
+async function ownState(config: Config, log: Log, started: AsyncDisposableStack): Promise<State> {
+  const state = started.use(await openStateOf(config, (line) => log.info(line)));
+  makePrivateFolder(config.dataDir);
+  started.use(ServerLock.acquire(config.dataDir));
+  return state;
+}
+
+/** Starts the engines, and enters the server into the register of servers. */
+export async function openModels(
+  options: StartOptions,
+  started: AsyncDisposableStack,
+): Promise<readonly StartedModel[]> {
+  const models = started.adopt(await startModels(options), stopModels);
+  await options.register?.enter(describeServer(options.config, models));
+  return models;
+}
+
+/** Creates the metrics of a server, with the handler of their port. */
+export function metricsOf(
+  config: Config,
+  { keys, ledger, servers, databaseBytes }: OwnParts,
+  observed: Omit<Observed, "servers" | "databaseBytes">,
+): Metrics & { readonly handler: RequestListener } {
+  const addOfKeys = keyMetricsOf(config, { keys, ledger, nowMs });
+  const metrics = createMetrics({ ...observed, servers, databaseBytes }, addOfKeys);
+  return { ...metrics, handler: metricsHandler(metrics.registry) };
+}
+
+/** Returns a function that adds the metrics by key; undefined if none are wanted. */
+const keyMetricsOf = (
+  { metricsKeys: maxKeys }: Config,
+  sources: Omit<KeyMetricsSources, "maxKeys">,
+): Parameters<typeof createMetrics>[1] =>
+  maxKeys === 0 ? undefined : (registers) => addKeyMetrics(registers, { ...sources, maxKeys });
+
+export const openMetrics = async (config: Config, started: AsyncDisposableStack): Promise<Listener | undefined> =>
+  config.metricsPort === "off"
+    ? undefined
+    : started.use(await Listener.openMetrics(config.metricsHost, config.metricsPort, config));
+
+/** Opens the limits that all servers share, or those in the memory of this one. @throws {StateError} */
+async function openLimits({ valkeyUrl, ...config }: Config, started: AsyncDisposableStack): Promise<OpenedLimits> {
+  const overall = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
+  if (valkeyUrl !== undefined) return started.use(await openValkey(valkeyUrl, overall));
+  // Uses a monotonic clock: a change of the wall clock would grant or block requests.
+  return { limits: new MemoryLimitStore(overall, elapsedMs), isReachable: () => true };
+}
+
+async function stopModels(models: readonly ServedModel[]): Promise<void> {
+  await Promise.all(models.map(({ engine }) => engine.close(2000)));
+}

@@ -1,0 +1,167 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { SchemaCompiler } from "@parley/inference";
+import { createApp } from "./app.ts";
+import type { ChatMount } from "./app.ts";
+import { unlessAway, withEnvironmentKey, withStoredKeys } from "./accounts/keys/find-caller.ts";
+import type { FindCaller } from "./accounts/keys/find-caller.ts";
+import type { KeyStore } from "./accounts/keys/key-store.ts";
+import { RunningKeys } from "./accounts/keys/running-keys.ts";
+import type { Config } from "./config/read-config.ts";
+import type { Deps } from "./deps.ts";
+import { createGate } from "./chat/body/request-gate.ts";
+import type { Site } from "./site/open-site.ts";
+import type { Exchange } from "./http/exchange.ts";
+import type { ServedModel } from "./models/served-model.ts";
+import { ApiError } from "./errors/api-error.ts";
+import { HangUpError } from "./errors/hang-up.ts";
+import type { AdmissionDeps } from "./chat/admission/admit.ts";
+import { BodyBytes } from "./chat/admission/body-bytes.ts";
+import type { LimitStore } from "./accounts/limits/limit-store.ts";
+import { Limits } from "./accounts/limits/limits.ts";
+import type { Listener } from "./sockets/listener.ts";
+import { LedgerRecorder } from "./accounts/ledger/ledger-recorder.ts";
+import type { RequestLedger } from "./accounts/ledger/usage-ledger.ts";
+import type { Log } from "./observe/log.ts";
+import type { Observed } from "./observe/gauges.ts";
+import type { Metrics } from "./observe/metrics.ts";
+import { RefusalSample, RepeatedFaults } from "./observe/refusal-sample.ts";
+import { GatheredBytes } from "./chat/relay/gathered-bytes.ts";
+import { MemoryReturn } from "./return-memory.ts";
+
+/** The limits of all requests. */
+export interface OpenedLimits {
+  readonly limits: LimitStore;
+  /** Returns false while the store of limits that servers share cannot be reached. */
+  isReachable(): boolean;
+}
+
+/** The numbers of a process that serves requests. */
+export type ServingCounts = Pick<Observed, "requests" | "connections" | "gatheredBytes">;
+
+/** The parts that requests need. They belong to this process, or to its parent. */
+export interface ServingParts {
+  readonly config: Config;
+  readonly log: Log;
+  /** The mount of chat completions. */
+  readonly mount: ChatMount;
+  readonly listener: Listener;
+  readonly samples: { readonly refusals: RefusalSample; readonly faults: RepeatedFaults };
+  readonly models: readonly ServedModel[];
+  readonly keys: Pick<KeyStore, "find">;
+  readonly ledger: RequestLedger;
+  readonly store: OpenedLimits;
+  /** Returns the built docs portal. The first call may take seconds. */
+  readonly openSite: () => Promise<Site>;
+  /** Returns the counter of ended requests, given the numbers that every scrape reads. */
+  readonly count: (counts: ServingCounts) => Pick<Metrics, "countRequest">;
+}
+
+/**
+ * Ends the service of requests. For `lameDuckMs` milliseconds, `/ready` reports that the server is stopping, but requests
+ * are still accepted. Then no new requests are accepted, and running ones may end within `drainMs` of the configuration.
+ */
+export type Drain = (lameDuckMs: number) => Promise<void>;
+
+const nowMs = Date.now;
+const elapsedMs = (): number => performance.now();
+const checkpointEveryMs = 100;
+
+export const newSamples = (): ServingParts["samples"] => ({
+  refusals: new RefusalSample(nowMs),
+  faults: new RepeatedFaults(elapsedMs),
+});
+
+/** Serves the requests of a listener. @param started ends the parts that are made here */
+export function serveRequests(parts: ServingParts, started: AsyncDisposableStack): Drain {
+  const { config, log, mount, listener, samples, models, keys, openSite, store } = parts;
+  const recorder = openRecorder(parts, started);
+  const gates = gatesFor({ ...parts, recorder });
+  const counted = { requests: recorder, connections: listener.connections, gatheredBytes: gates.gatheredBytes };
+  const shutdown = new AbortController();
+  let isStopping = false;
+  const deps: Deps = {
+    config,
+    openSite,
+    gate: createGate(),
+    schemaCompiler: started.use(new SchemaCompiler()),
+    models,
+    recorder,
+    log,
+    ...samples,
+    metrics: parts.count(counted),
+    nowMs,
+    elapsedMs,
+    shutdown: shutdown.signal,
+    isStopping: () => isStopping,
+    areLimitsReachable: () => store.isReachable(),
+    ...keysFor(config, keys, started),
+    ...gates,
+    keepPlace: (socket) => listener.keepPlace(socket),
+    timings: config,
+    onBroken: (exchange, error) => noteBroken(log, exchange, error),
+  };
+  listener.serve(createApp(deps, mount));
+  return async (lameDuckMs) => {
+    isStopping = true;
+    // Even a timer of 0 ms would delay the end, and requests would be accepted meanwhile.
+    if (lameDuckMs > 0) await wait(lameDuckMs);
+    await listener.drain(config.drainMs, () => shutdown.abort(stopping()));
+  };
+}
+
+/** Opens the ledger recorder. It knows whether requests are running, so it also decides when memory can be returned. */
+function openRecorder({ config, ledger, log }: ServingParts, started: AsyncDisposableStack): LedgerRecorder {
+  const probeMs = config.databaseUrl === undefined ? undefined : 1000;
+  const recorder = started.use(new LedgerRecorder(ledger, log, nowMs, checkpointEveryMs, probeMs));
+  started.use(new MemoryReturn(recorder));
+  return recorder;
+}
+
+/** Creates the authentication, and the watch that ends requests of a key that is disabled or deleted. */
+const keysFor = (
+  { apiKey, databaseUrl }: Config,
+  keys: Pick<KeyStore, "find">,
+  started: AsyncDisposableStack,
+): Pick<Deps, "findCaller" | "runningKeys"> => ({
+  findCaller: withEnvironmentKey(apiKey, findStored(databaseUrl, withStoredKeys(keys, nowMs))),
+  runningKeys: started.use(new RunningKeys(keys)),
+});
+
+const findStored = (databaseUrl: string | undefined, find: FindCaller): FindCaller =>
+  databaseUrl === undefined ? find : unlessAway(find);
+
+/** Creates the parts that admit requests: the limits, the turns in which bodies are read, and the bounds on memory. */
+function gatesFor({
+  config,
+  ledger,
+  recorder,
+  listener,
+  store,
+}: Pick<ServingParts, "config" | "ledger" | "listener" | "store"> & {
+  readonly recorder: LedgerRecorder;
+}): Pick<Deps, "turns" | "admission" | "limits" | "gatheredBytes"> {
+  const limits = new Limits(store.limits, { requests: config.requestsPerMinute, tokens: config.tokensPerMinute });
+  const admission: AdmissionDeps = {
+    assertOpen: () => {
+      if (listener.isDraining) throw stopping();
+    },
+    limits,
+    bodyBytes: new BodyBytes({ maxOfKey: config.bodyBytesPerKey, maxInTotal: config.bodyBytes }),
+    ledger,
+    recorder,
+    reservedTokens: config.reservedTokens,
+    nowMs,
+  };
+  const gatheredBytes = new GatheredBytes({ ofAnswer: config.answerBytes, ofAll: config.totalAnswerBytes });
+  return { turns: listener.turns, limits, admission, gatheredBytes };
+}
+
+const stopping = (): ApiError =>
+  new ApiError("service_unavailable", "The server is being stopped. Send the request again.", { retryAfterMs: 2000 });
+
+/** Logs the failure of a stream that had begun, when the status could no longer tell it. */
+function noteBroken(log: Log, { id, record }: Exchange, error: unknown): void {
+  record.errorCode =
+    error instanceof HangUpError ? "client_closed_request" : error instanceof ApiError ? error.code : "internal_error";
+  if (!(error instanceof HangUpError)) log.error({ request_id: id, err: error }, "a stream was broken off");
+}
