@@ -30,29 +30,29 @@ export class MemoryLimitStore implements LimitStore {
   }
 
   async take(key: LimitedKey): Promise<LimitLease | LimitRefusal> {
-    const own = this.#bucketsOf(key);
-    const levels = [own, this.#overall];
-    const refusal = exceeded("requests", levels, 1, this.#nowMs()) ?? this.#crowd(key);
+    // Another call may have changed the limits of the key since, so each use gives them the values of this lease.
+    const levels = (): readonly [own: Buckets, overall: Buckets] => [this.#bucketsOf(key), this.#overall];
+    const refusal = exceeded("requests", levels(), 1, this.#nowMs()) ?? this.#crowd(key);
     if (refusal) return refusal;
-    this.#change("requests", levels, 1);
+    this.#change("requests", levels(), 1);
     this.#enter(key.keyId, 1);
     let tokens = 0;
     let isOver = false;
     const end = (requests: number, usedTokens: number): void => {
       if (isOver) return;
       isOver = true;
-      this.#change("requests", levels, requests);
-      this.#change("tokens", levels, usedTokens - tokens);
+      this.#change("requests", levels(), requests);
+      this.#change("tokens", levels(), usedTokens - tokens);
       this.#enter(key.keyId, -1);
     };
     return {
-      states: () => statesOf(own, this.#overall, this.#nowMs()),
-      tokenLimit: Math.min(...levels.map((level) => level.tokens.limit)),
+      states: () => statesOf(...levels(), this.#nowMs()),
+      tokenLimit: Math.min(...levels().map((level) => level.tokens.limit)),
       takeTokens: async (wanted) => {
-        const refusal = exceeded("tokens", levels, wanted, this.#nowMs());
+        const refusal = exceeded("tokens", levels(), wanted, this.#nowMs());
         if (refusal) return refusal;
         tokens = wanted;
-        this.#change("tokens", levels, wanted);
+        this.#change("tokens", levels(), wanted);
         return undefined;
       },
       commit: async (usedTokens) => end(0, usedTokens),
@@ -77,9 +77,10 @@ export class MemoryLimitStore implements LimitStore {
 
   #bucketsOf({ keyId, perMinute }: LimitedKey): Buckets {
     const known = this.#keys.get(keyId);
-    if (known?.requests.limit === perMinute.requests && known.tokens.limit === perMinute.tokens) return known;
-    const buckets = this.#newBuckets(perMinute);
-    this.#keys.set(keyId, buckets);
+    known?.requests.resize(perMinute.requests, this.#nowMs());
+    known?.tokens.resize(perMinute.tokens, this.#nowMs());
+    const buckets = known ?? this.#newBuckets(perMinute);
+    if (!known) this.#keys.set(keyId, buckets);
     return buckets;
   }
 

@@ -40,14 +40,26 @@ function tighter(own: TokenBucket, overall: TokenBucket, nowMs: number): LimitSt
  * possible. Units can be given back. The level may become negative, if a cost is only known afterwards.
  */
 export class TokenBucket {
-  readonly limit: number;
+  #limit: number;
   #level: number;
   #updatedMs: number;
 
   constructor(limit: number, nowMs: number, level = limit) {
-    this.limit = limit;
+    this.#limit = limit;
     this.#level = level;
     this.#updatedMs = nowMs;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Changes the limit. The part of the bucket that is left stays the same, so the time until it is full does, too. */
+  resize(limit: number, nowMs: number): void {
+    if (limit === this.#limit) return;
+    this.#level = (this.remaining(nowMs) * limit) / this.#limit;
+    this.#updatedMs = nowMs;
+    this.#limit = limit;
   }
 
   /** Returns the units that can be taken now; negative while there is a debt. */

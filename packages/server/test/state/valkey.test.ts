@@ -84,17 +84,8 @@ describe.skipIf(valkeyProgram === undefined)("limits in Valkey (this needs `valk
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 40 * dayMs });
     await hold(opened.limits, key(), 5000);
     vi.useRealTimers();
-    const bucket = await admin.getBuffer("parley:buckets:key:key:60:6000");
+    const bucket = await admin.getBuffer("parley:bucket:key:key");
     expect(Math.abs((bucket?.readDoubleLE(0) ?? 0) - Date.now())).toBeLessThan(5000);
-  });
-
-  test("that alternate do not refill each other", async () => {
-    await using opened = await openStill();
-    const wider = { ...key(), perMinute: { requests: 60, tokens: 7000 } };
-    await hold(opened.limits, key(), 6000);
-    await hold(opened.limits, wider, 7000);
-    expect(await remaining(opened.limits)).toEqual([59, 0]);
-    expect((await opened.limits.states(wider)).tokens.remaining).toBe(0);
   });
 
   test("refill, and free the places of dead servers, after the store's clock was set back by 40 days", async () => {
@@ -107,7 +98,7 @@ describe.skipIf(valkeyProgram === undefined)("limits in Valkey (this needs `valk
     await hold(opened.limits, single);
   });
 
-  test("give back the places of a killed server, once, and keep those of a running one", async () => {
+  test("give back the place of a killed server, once, but not its tokens, and keep the place of a running one", async () => {
     const times = { leaseMs: 800, renewMs: 200 };
     await using opened = await open(times);
     const pair = key({ concurrency: 2 });
@@ -117,6 +108,7 @@ describe.skipIf(valkeyProgram === undefined)("limits in Valkey (this needs `valk
     killed.kill("SIGKILL");
     await until(() => opened.limits.take(pair), isLease, 3000);
     expect(await opened.limits.take(pair)).toMatchObject({ limit: "concurrency" });
+    expect((await remaining(opened.limits))[1]).toBeLessThan(5000);
   });
 
   test("renew the place of a request that runs longer than a lease", async () => {
@@ -203,7 +195,7 @@ async function startHolder(url: string, of: LimitedKey, times: ValkeyTimes): Pro
   const program = `
     const { openValkey } = await import(${JSON.stringify(module)});
     const { limits } = await openValkey(${JSON.stringify(url)}, ${JSON.stringify(overallLimits)}, ${JSON.stringify(times)});
-    await limits.take(${JSON.stringify(of)});
+    await (await limits.take(${JSON.stringify(of)})).takeTokens(2000);
     process.stdout.write("taken");
     setInterval(() => undefined, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {

@@ -212,10 +212,47 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
     },
   },
   {
-    title: "gives a key whose limits have changed full buckets",
+    title: "keeps the part of a bucket that is left when the limits of a key change, up, down and in turn",
+    assert: async ({ store, advance }) => {
+      const wider = key({ perMinute: { requests: 90, tokens: 12_000 } });
+      const narrower = key({ perMinute: { requests: 30, tokens: 3000 } });
+      const lease = held(await takeAll(store, key(), 6000));
+      for (let turn = 0; turn < 3; turn += 1) {
+        await assertRemaining(store, wider, 88, 0);
+        await assertRemaining(store, narrower, 29, 0);
+        assert.equal(refused(await takeAll(store, wider, 1000)).waitMs, 5000);
+        assert.equal(refused(await takeAll(store, narrower, 1000)).waitMs, 20_000);
+      }
+      await lease.commit(3000);
+      await assertRemaining(store, wider, 88, 6000);
+      await advance(15_000);
+      await assertRemaining(store, narrower, 30, 2250);
+      await assertRemaining(store, key(), 60, 4500);
+    },
+  },
+  {
+    title: "gives no more to a key whose limits alternate than to one whose limits stay",
     assert: async ({ store }) => {
-      held(await takeAll(store, key(), 6000));
-      await assertRemaining(store, key({ perMinute: { requests: 60, tokens: 7000 } }), 60, 7000);
+      const limits = [20, 40].map((requests) => key({ perMinute: { requests, tokens: 6000 } }));
+      let used = 0;
+      for (let turn = 0; turn < 100; turn += 1) {
+        const one = limits[turn % 2] ?? key();
+        const taken = await store.take(one);
+        if (!("commit" in taken)) continue;
+        used += 1 / one.perMinute.requests;
+        await taken.commit(0);
+      }
+      assert.ok(used > 0.9 && used < 1 + 1e-6, `${used} buckets were used`);
+    },
+  },
+  {
+    title: "keeps a debt when the limits of a key change",
+    assert: async ({ store, advance }) => {
+      const wider = key({ perMinute: { requests: 60, tokens: 12_000 } });
+      await held(await takeAll(store, key(), 6000)).commit(9000);
+      assert.equal(refused(await takeAll(store, wider, 2000)).waitMs, 40_000);
+      await advance(40_000);
+      held(await takeAll(store, wider, 2000));
     },
   },
 ];

@@ -64,12 +64,14 @@ export interface LimitLease extends Lease<number> {
 
 /**
  * The limits of each key, and those over all keys, which a store gets when it is created. A limit per minute is a token
- * bucket: it is full at first, and refills evenly up to one minute's worth. A key whose limits have changed starts with
- * full buckets.
+ * bucket: it is full at first, and refills evenly up to one minute's worth. If the limits of a key change, the part of its
+ * buckets that is left stays the same: a bucket that was half full is half full afterwards. So limits that alternate, for
+ * instance because two servers have different defaults, do not refill each other.
  *
  * `take` and `takeTokens` are atomic: concurrent calls, on any number of servers, never take the same unit, and a call that
- * is refused takes nothing. A store that several servers share must end the leases of a dead server, for instance by an
- * expiry that each server renews. `states`, `take` and `takeTokens` reject when the store cannot be reached. `commit` and
+ * is refused takes nothing. A store that several servers share must free the concurrent requests of a dead server once,
+ * within 30 s, for instance by an expiry that each server renews. The requests and tokens of the minute that a dead server had
+ * taken count as used, because it may have answered: they refill like all others. `states`, `take` and `takeTokens` reject when the store cannot be reached. `commit` and
  * `rollback` never reject: the store retries them, or lets the lease expire.
  *
  * `limitStoreContract` in `@parley/server/testing` tests all of this on any implementation.

@@ -29,20 +29,25 @@ end
 
 /**
  * KEYS[1], KEYS[2]: the buckets of the key and of all keys. ARGV[2] to ARGV[5]: their limits, requests before tokens. The
- * formulas are those of `TokenBucket`. A bucket is three doubles: the time, and the requests and tokens at that time.
+ * formulas are those of `TokenBucket`. A bucket is five doubles: the time, the requests at that time and their limit, and the
+ * same of the tokens. A caller with other limits finds the same part of the bucket left.
  */
 const buckets = `${clock}
 local function read(name, requestLimit, tokenLimit)
   local saved = redis.call("GET", name)
-  local at, requests, tokens = now, requestLimit, tokenLimit
-  if saved then at, requests, tokens = struct.unpack("ddd", saved) end
+  local at, requests, ofRequests, tokens, ofTokens = now, requestLimit, requestLimit, tokenLimit, tokenLimit
+  if saved then at, requests, ofRequests, tokens, ofTokens = struct.unpack("ddddd", saved) end
   -- A clock may be set back, for instance by a failover. Without this line, the bucket would refill only once it has caught up.
-  if at > now then redis.call("SET", name, struct.pack("ddd", now, requests, tokens), "KEEPTTL") end
+  if at > now then redis.call("SET", name, struct.pack("ddddd", now, requests, ofRequests, tokens, ofTokens), "KEEPTTL") end
   local gainedMs = math.max(0, now - at)
+  local function level(before, limitBefore, limit)
+    local now = math.min(limitBefore, before + gainedMs * limitBefore / 60000)
+    if limitBefore == limit then return now end
+    return now * limit / limitBefore
+  end
   return {
     name = name, requestLimit = requestLimit, tokenLimit = tokenLimit,
-    requests = math.min(requestLimit, requests + gainedMs * requestLimit / 60000),
-    tokens = math.min(tokenLimit, tokens + gainedMs * tokenLimit / 60000),
+    requests = level(requests, ofRequests, requestLimit), tokens = level(tokens, ofTokens, tokenLimit),
   }
 end
 
@@ -61,7 +66,8 @@ local function changeOne(bucket, requests, tokens)
   local missing = math.max(1 - bucket.requests / bucket.requestLimit, 1 - bucket.tokens / bucket.tokenLimit)
   -- It is full when it expires: a bucket that does not exist is full.
   local lifeMs = string.format("%.0f", missing * 60000 + 60000)
-  redis.call("SET", bucket.name, struct.pack("ddd", now, bucket.requests, bucket.tokens), "PX", lifeMs)
+  local saved = struct.pack("ddddd", now, bucket.requests, bucket.requestLimit, bucket.tokens, bucket.tokenLimit)
+  redis.call("SET", bucket.name, saved, "PX", lifeMs)
 end
 
 local function change(requests, tokens)

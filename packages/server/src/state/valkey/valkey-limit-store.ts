@@ -40,9 +40,7 @@ type EndArguments = readonly (string | number)[];
 
 /**
  * Keeps limits in a Valkey or Redis that several servers share. Each method is one script in the store, and the store's
- * clock decides. Bucket names contain the limits, so a key whose limits change starts full, and limits that alternate do
- * not refill each other. The places and tokens of a request belong to a lease, which this server renews until the request
- * ends.
+ * clock decides. The places and tokens of a request belong to a lease, which this server renews until the request ends.
  */
 export class ValkeyLimitStore implements LimitStore, Disposable {
   readonly #client: Valkey;
@@ -165,10 +163,8 @@ export class ValkeyLimitStore implements LimitStore, Disposable {
   }
 
   #bucketsOf({ keyId, perMinute }: LimitedKey): { names: readonly string[]; limits: readonly number[] } {
-    const nameOf = (owner: string, { requests, tokens }: PerMinute): string =>
-      `parley:buckets:${owner}:${requests}:${tokens}`;
     return {
-      names: [nameOf(`key:${keyId}`, perMinute), nameOf("overall", this.#overall)],
+      names: [`parley:bucket:key:${keyId}`, "parley:bucket:overall"],
       limits: [perMinute, this.#overall].flatMap(({ requests, tokens }) => [requests, tokens]),
     };
   }
