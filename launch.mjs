@@ -55,10 +55,10 @@ function install(isDevelopment) {
   writeFileSync(stamp, `${lock} ${isDevelopment ? "all" : "server"}`);
 }
 
-/** Returns the Node 24 of the installed package, or another one of this machine if the platform has no such package. */
+/** Returns a Node 24 or newer of this machine, or that of the installed package. */
 function findNode() {
   const brought = join(root, "node_modules/.bin/node");
-  const candidates = [...(existsSync(brought) ? [brought] : []), process.execPath, "node"];
+  const candidates = [process.execPath, "node", ...(existsSync(brought) ? [brought] : [])];
   const found = candidates.find((candidate) => majorOf(candidate) >= neededNode);
   if (!found)
     fail(

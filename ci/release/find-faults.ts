@@ -1,0 +1,46 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../root.ts";
+
+const manifests = [
+  "package.json",
+  ...["client", "conformance", "server"].map((name) => `packages/${name}/package.json`),
+];
+
+const versionIn = (file: string): string =>
+  (JSON.parse(readFileSync(join(root, file), "utf8")) as { readonly version: string }).version; // our own files
+
+/** Finds the reasons why this tree cannot be released. @returns a sentence for each */
+export function findFaults(): string[] {
+  const changed = execFileSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).trim();
+  return [
+    ...(changed === "" ? [] : [`The tree has changes that are not committed:\n${changed}`]),
+    ...faultsOfVersions(
+      manifests.map((file) => [file, versionIn(file)]),
+      readFileSync(join(root, "CHANGELOG.md"), "utf8"),
+    ),
+  ];
+}
+
+/**
+ * Compares the versions of the packages with each other and with the first heading of the changelog, which is
+ * `## 1.2.3 (2026-11-27)`.
+ */
+export function faultsOfVersions(
+  versions: readonly (readonly [file: string, version: string])[],
+  changelog: string,
+): string[] {
+  const [, wanted = ""] = versions[0] ?? [];
+  const others = versions.filter(([, version]) => version !== wanted);
+  const [, heading = "", date] = /^## (\S+) \(([^)]*)\)$/m.exec(changelog) ?? [];
+  return [
+    ...others.map(([file, version]) => `${file} has version ${version}, and package.json has ${wanted}.`),
+    ...(heading === wanted
+      ? []
+      : [`CHANGELOG.md begins with ${heading || "no version"}, and package.json has ${wanted}.`]),
+    ...(date !== undefined && !/^\d{4}-\d\d-\d\d$/.test(date)
+      ? [`CHANGELOG.md says "${date}" for ${heading}: write the date of the release.`]
+      : []),
+  ];
+}

@@ -1,0 +1,152 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Command } from "commander";
+import { imageOf, pinOf } from "../images.ts";
+import { pnpm } from "../pnpm.ts";
+import { root } from "../root.ts";
+import { findFaults } from "./find-faults.ts";
+
+interface Flags {
+  readonly out: string;
+  readonly images: boolean;
+  readonly sign?: string;
+  readonly dirty?: true;
+}
+
+const packages = ["@parley/client", "@parley/conformance"] as const;
+/** The images of a release, and their Dockerfiles. */
+const images = [
+  ["parley/server", "deploy/server.Dockerfile"],
+  ["parley/conformance", "deploy/conformance.Dockerfile"],
+] as const;
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Runs a program of the machine in the root of the repository. @throws {Error} when it fails */
+const run = (command: readonly string[]): string => {
+  const [file = "", ...args] = command;
+  return execFileSync(file, args, {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: 2 ** 28,
+  });
+};
+
+const has = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
+
+function pack(out: string): void {
+  for (const name of packages) {
+    say(`Packing ${name}`);
+    run([...pnpm, "--filter", name, "pack", "--pack-destination", out]);
+  }
+}
+
+/** Writes a list of the components of each package, and of the server, in CycloneDX. */
+function listComponents(out: string): void {
+  say("Listing the components");
+  const filters = [...packages, "@parley/server"].flatMap((name) => ["--filter", name]);
+  const format = ["--sbom-format", "cyclonedx", "--prod", "--split", "--out", join(out, "%s.cdx.json")];
+  run([...pnpm, ...filters, "sbom", ...format]);
+  const files = readdirSync(out).filter((name) => name.endsWith(".cdx.json"));
+  for (const file of files.map((name) => join(out, name)))
+    writeFileSync(file, withoutChance(readFileSync(file, "utf8")));
+}
+
+/** The parts of a list in CycloneDX that differ from run to run. */
+interface ComponentList {
+  readonly serialNumber?: string;
+  readonly metadata: object;
+  readonly components: readonly { readonly "bom-ref": string }[];
+}
+
+/** Returns the list without a random number, with the time of the commit, and in order, so that a commit gives the same file. */
+function withoutChance(text: string): string {
+  const { serialNumber: _random, metadata, components, ...rest } = JSON.parse(text) as ComponentList; // pnpm's own
+  const timestamp = new Date(run(["git", "show", "--no-patch", "--format=%cI", "HEAD"]).trim()).toISOString();
+  const sorted = components.toSorted((a, b) => (a["bom-ref"] < b["bom-ref"] ? -1 : 1));
+  return `${JSON.stringify({ ...rest, metadata: { ...metadata, timestamp }, components: sorted }, undefined, 2)}\n`;
+}
+
+/** Builds the images, and saves each as an archive, which `docker load` reads. */
+function buildImages(out: string): void {
+  for (const [tag, file] of images) {
+    say(`Building ${tag}`);
+    const base = `BASE=${pinOf(imageOf("server").pin)}`;
+    run(["docker", "build", "--quiet", "--network", "host", "--build-arg", base, "--file", file, "--tag", tag, "."]);
+    run(["docker", "save", "--output", join(out, `${tag.replace("/", "-")}.tar`), tag]);
+  }
+}
+
+/** Writes the change of the contract since the last release, for the changelog. */
+function describeContract(out: string): void {
+  const { stdout } = spawnSync(process.execPath, ["ci/contract-diff/main.ts"], { cwd: root, encoding: "utf8" });
+  writeFileSync(join(out, "contract-changes.txt"), stdout);
+}
+
+const sha256 = (file: string): string => createHash("sha256").update(readFileSync(file)).digest("hex");
+const checksums = "checksums.txt";
+
+/** Writes the checksums of all files. They are the only thing that is signed. @returns a line for each file */
+function addUp(out: string): readonly string[] {
+  const names = readdirSync(out).toSorted();
+  writeFileSync(join(out, checksums), names.map((name) => `${sha256(join(out, name))}  ${name}\n`).join(""));
+  return names.map((name) => `${size(statSync(join(out, name)).size).padStart(9)}  ${name}`);
+}
+
+const size = (bytes: number): string =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+function sign(out: string, key: string): void {
+  const signature = join(out, `${checksums}.sig`);
+  const command = ["sign-blob", "--yes", "--tlog-upload=false", "--key", key, "--output-signature", signature];
+  run(["cosign", ...command, join(out, checksums)]);
+}
+
+function release({ out, images: withImages, sign: key, dirty }: Flags): void {
+  const faults = findFaults();
+  if (faults.length > 0 && !dirty) {
+    for (const fault of faults) say(fault);
+    throw new Error("Nothing was made. --dirty makes the files all the same.");
+  }
+  if (key !== undefined && !has("cosign", "version")) throw new Error("--sign needs cosign on the PATH.");
+  if (key !== undefined && !existsSync(key))
+    throw new Error(`There is no key ${key}. "cosign generate-key-pair" makes one.`);
+  const folder = resolve(root, out);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  pack(folder);
+  listComponents(folder);
+  describeContract(folder);
+  const canBuild = withImages && has("docker", "version");
+  if (canBuild) buildImages(folder);
+  const lines = addUp(folder);
+  if (key !== undefined) sign(folder, key);
+  process.stdout.write(`${lines.join("\n")}\n`);
+  if (!canBuild) say(`Left out the images: ${withImages ? "no Docker engine answers" : "--no-images"}.`);
+  say(
+    `The files are in ${folder}${key === undefined ? ", unsigned" : `, and ${checksums}.sig signs ${checksums}`}. Nothing was published.`,
+  );
+}
+
+const command = new Command("release")
+  .description(
+    "Makes everything that a release publishes, in a folder: packages, images, lists of components (CycloneDX), the " +
+      "change of the contract, and checksums. Publishes nothing.",
+  )
+  .option("--out <folder>", "folder to write, which is replaced", ".parley/release")
+  .option("--no-images", "without the images")
+  .option("--sign <key>", "sign the checksums with this private key of cosign")
+  .option("--dirty", "also from a tree that is not fit for a release")
+  .showHelpAfterError("(--help lists what there is)")
+  .action((flags: Flags) => {
+    try {
+      release(flags);
+    } catch (error) {
+      command.error(error instanceof Error ? error.message : String(error));
+    }
+  });
+
+command.parse();
