@@ -1,6 +1,4 @@
 import type { StoredKey } from "../accounts/keys/key-store.ts";
-import { monthOf } from "../accounts/money/month.ts";
-import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import { formatTime } from "./format-time.ts";
 import { toLines, toTable } from "./table.ts";
 
@@ -26,7 +24,12 @@ export interface KeyListing {
   readonly spent_this_month_usd: string;
 }
 
-export async function listKey(key: StoredKey, ledger: UsageLedger, nowMs: number): Promise<KeyListing> {
+/** @param spent US dollars that the key has spent, ever and this month; undefined: nothing */
+export function listKey(
+  key: StoredKey,
+  [spentUsd = "0", spentThisMonthUsd = "0"]: readonly [string | undefined, string | undefined],
+  nowMs: number,
+): KeyListing {
   const { former } = key;
   return {
     id: key.id,
@@ -42,9 +45,9 @@ export async function listKey(key: StoredKey, ledger: UsageLedger, nowMs: number
     concurrency: key.concurrency ?? null,
     weight: key.weight ?? 1,
     budget_usd: key.budgetUsd ?? null,
-    spent_usd: await ledger.spentUsd(key.id),
+    spent_usd: spentUsd,
     monthly_budget_usd: key.monthlyBudgetUsd ?? null,
-    spent_this_month_usd: await ledger.spentUsd(key.id, monthOf(nowMs)),
+    spent_this_month_usd: spentThisMonthUsd,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { NewKey } from "../accounts/keys/hash-key.ts";
 import { createKey, rotateKey } from "../accounts/keys/issue-key.ts";
 import type { KeyChange, KeyStore } from "../accounts/keys/key-store.ts";
+import { monthOf } from "../accounts/money/month.ts";
 import type { Config } from "../config/read-config.ts";
 import { openExistingStateOf, openStateOf } from "../state/open-state.ts";
 import type { State } from "../state/open-state.ts";
@@ -65,7 +66,9 @@ function addShow(keys: Command, onKey: OnKey): void {
     .action(async ({ json }: JsonFlag, command: Command) => {
       await using state = await openExistingStateOf(dataFlags.configOf(command));
       const stored = await state.keys.list();
-      const listed = await Promise.all(stored.map((key) => listKey(key, state.ledger, Date.now())));
+      const nowMs = Date.now();
+      const [spent, spentThisMonth] = [await state.ledger.spentByKey(), await state.ledger.spentByKey(monthOf(nowMs))];
+      const listed = stored.map((key) => listKey(key, [spent.get(key.id), spentThisMonth.get(key.id)], nowMs));
       process.stdout.write(json === true ? toJson(listed) : toKeyTable(listed));
     });
   dataFlags
@@ -128,7 +131,8 @@ async function findStored(store: KeyStore, idOrName: string): Promise<string> {
 async function show({ keys, ledger }: State, id: string, { json }: JsonFlag): Promise<void> {
   const key = await keys.find(id);
   if (!key) throw new Error(`${id} was deleted a moment ago.`);
-  const listed = await listKey(key, ledger, Date.now());
+  const nowMs = Date.now();
+  const listed = listKey(key, [await ledger.spentUsd(id), await ledger.spentUsd(id, monthOf(nowMs))], nowMs);
   process.stdout.write(json === true ? toJson(listed) : describeKey(listed));
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import { groupings, sumUsage } from "../accounts/ledger/sum-usage.ts";
+import { groupings } from "../accounts/ledger/sum-usage.ts";
 import type { Grouping, UsageCounts } from "../accounts/ledger/sum-usage.ts";
 import { openExistingStateOf } from "../state/open-state.ts";
 import { addPruneCommand } from "./prune.ts";
@@ -27,7 +27,7 @@ export function addUsageCommand(program: Command): void {
       const config = modelFlags.configOf(usage);
       await using state = await openExistingStateOf(config);
       const names = await keyNames(state.keys);
-      const sums = await sumUsage(state.ledger.entries(toSelection(flags, config, names)), flags.by);
+      const sums = await state.ledger.sum(toSelection(flags, config, names), flags.by);
       const rows = sums.map(([group, counts]) => ({ ...groupColumns(flags.by, group, names), ...counts }));
       process.stdout.write(toRows([...columnsOf[flags.by], ...countColumns], rows, flags.format));
     });

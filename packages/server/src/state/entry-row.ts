@@ -1,6 +1,7 @@
 import type { EngineUsage } from "@parley/inference";
 import type { EntrySelection, LedgerEntry } from "../accounts/ledger/usage-ledger.ts";
 import type { Pricing } from "../accounts/money/price.ts";
+import type { Grouping, UsageSum } from "../accounts/ledger/sum-usage.ts";
 import { fromTokenColumns } from "../accounts/ledger/token-columns.ts";
 import type { TokenColumns } from "../accounts/ledger/token-columns.ts";
 
@@ -64,3 +65,35 @@ export const toEntry = (row: EntryRow): LedgerEntry => ({
   errorCode: row.error_code ?? undefined,
   endedMs: row.ended_ms ?? undefined,
 });
+
+/** The expressions by which entries are grouped. A day is the number of days since 1970. */
+export const groupColumns: Readonly<Record<Grouping, string>> = {
+  key: "key_id",
+  model: "model",
+  day: "started_ms / 86400000",
+};
+
+export const tokenSums = ["prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens"]
+  .map((column) => `sum(${column}) AS ${column}`)
+  .join(", ");
+
+/** The sums of a group. Large numbers may be strings or of type bigint. */
+export type SumRow = Readonly<Record<"group" | "requests" | keyof TokenColumns, string | number | bigint>>;
+
+/** Returns sums, sorted by group. @param rows with `cost_usd` as a decimal string */
+export function toSums(rows: readonly (SumRow & { readonly cost_usd: string })[], by: Grouping): UsageSum[] {
+  const groupOf = ({ group }: SumRow): string =>
+    by === "day" ? new Date(Number(group) * 86_400_000).toISOString().slice(0, 10) : String(group);
+  const sums = rows.map((row): UsageSum => {
+    const counts = {
+      requests: Number(row.requests),
+      prompt_tokens: Number(row.prompt_tokens),
+      cached_tokens: Number(row.cached_tokens),
+      completion_tokens: Number(row.completion_tokens),
+      reasoning_tokens: Number(row.reasoning_tokens),
+      cost_usd: row.cost_usd,
+    };
+    return [groupOf(row), counts];
+  });
+  return sums.toSorted(([a], [b]) => (a < b ? -1 : 1));
+}

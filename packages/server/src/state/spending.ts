@@ -19,6 +19,8 @@ export class Spending {
   readonly #writeKey: StatementSync;
   readonly #readMonth: StatementSync;
   readonly #writeMonth: StatementSync;
+  readonly #readKeys: StatementSync;
+  readonly #readKeysOfMonth: StatementSync;
   /** The accounts that the running transaction has read. */
   readonly #accounts = new Map<string, Account>();
 
@@ -29,6 +31,8 @@ export class Spending {
        ON CONFLICT DO UPDATE SET cost_usd = excluded.cost_usd, held_usd = excluded.held_usd`,
     );
     this.#readMonth = database.prepare("SELECT cost_usd FROM monthly_spending WHERE key_id = ? AND month = ?");
+    this.#readKeys = database.prepare("SELECT key_id, cost_usd FROM spending");
+    this.#readKeysOfMonth = database.prepare("SELECT key_id, cost_usd FROM monthly_spending WHERE month = ?");
     this.#writeMonth = database.prepare(
       `INSERT INTO monthly_spending (key_id, month, cost_usd) VALUES (?, ?, ?)
        ON CONFLICT DO UPDATE SET cost_usd = excluded.cost_usd`,
@@ -39,6 +43,12 @@ export class Spending {
   spentUsd(keyId: string, month?: string): string {
     const row = month === undefined ? this.#readKey.get(keyId) : this.#readMonth.get(keyId, month);
     return textOf(row, "cost_usd");
+  }
+
+  /** Returns the committed costs of all keys in US dollars, ever or in a month. */
+  spentByKey(month?: string): ReadonlyMap<string, string> {
+    const rows = month === undefined ? this.#readKeys.iterate() : this.#readKeysOfMonth.iterate(month);
+    return new Map(rows.map((row) => [String(row["key_id"]), textOf(row, "cost_usd")]));
   }
 
   /** Returns the tighter rest of the budgets and the money that the key holds, as the running transaction has them. */

@@ -1,5 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Big } from "big.js";
+import { sumUsage } from "../accounts/ledger/sum-usage.ts";
+import type { Grouping, UsageSum } from "../accounts/ledger/sum-usage.ts";
 import { monthOf } from "../accounts/money/month.ts";
 import { affordableTokens, costOf } from "../accounts/money/budgets.ts";
 import type {
@@ -14,8 +16,8 @@ import type {
   UsageLedger,
 } from "../accounts/ledger/usage-ledger.ts";
 import type { DiskSync } from "./disk-sync.ts";
-import { countsOf, toCondition, toEntry } from "./entry-row.ts";
-import type { EntryRow } from "./entry-row.ts";
+import { countsOf, groupColumns, tokenSums, toCondition, toEntry, toSums } from "./entry-row.ts";
+import type { EntryRow, SumRow } from "./entry-row.ts";
 import { Spending } from "./spending.ts";
 import { inTransaction } from "./transaction.ts";
 import { WriteGroup } from "./write-group.ts";
@@ -118,6 +120,10 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     return this.#spending.spentUsd(keyId, month);
   }
 
+  async spentByKey(month?: string): Promise<ReadonlyMap<string, string>> {
+    return this.#spending.spentByKey(month);
+  }
+
   async find(id: string): Promise<LedgerEntry | undefined> {
     return this.#select("WHERE id = ?", id).map(toEntry)[0];
   }
@@ -132,6 +138,29 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
       .prepare(`SELECT * FROM requests WHERE ${condition} ORDER BY started_ms ${direction}, id ${direction}`)
       .iterate(...values);
     for (const row of rows) yield toEntry(row as unknown as EntryRow); // the columns of the table
+  }
+
+  /**
+   * SQLite has no decimals. It adds up dollars and ten-billionths of a dollar as integers, which is exact for costs with at
+   * most ten decimals. Longer costs are rare, and are added up here.
+   */
+  async sum(selection: EntrySelection, by: Grouping): Promise<UsageSum[]> {
+    const { condition, values } = toCondition(selection);
+    const statement = this.#database.prepare(
+      `SELECT ${groupColumns[by]} AS "group", count(*) AS requests, ${tokenSums},
+         sum(CAST(cost_usd AS INTEGER)) AS dollars,
+         sum(CASE instr(cost_usd, '.') WHEN 0 THEN 0
+           ELSE CAST(substr(cost_usd || '0000000000', instr(cost_usd, '.') + 1, 10) AS INTEGER) END) AS parts,
+         max(length(cost_usd)) AS longest
+       FROM requests WHERE ${condition} GROUP BY 1`,
+    );
+    statement.setReadBigInts(true);
+    const rows = statement.all(...values) as unknown as (SumRow & Record<"dollars" | "parts" | "longest", bigint>)[]; // its columns
+    if (rows.some(({ longest }) => longest > "0.0123456789".length)) return sumUsage(this.entries(selection), by);
+    return toSums(
+      rows.map((row) => ({ ...row, cost_usd: new Big(`${row.parts}e-10`).plus(String(row.dollars)).toFixed() })),
+      by,
+    );
   }
 
   /** Deletes in small steps, so a server can write in between. */

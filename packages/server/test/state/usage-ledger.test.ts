@@ -39,6 +39,8 @@ describe("the contract notices a ledger that", () => {
       (ledger) => ({ entries: () => ledger.entries() }),
       /^goes through the entries that are selected/,
     ],
+    ["adds up all entries", (ledger) => ({ sum: (_none, by) => ledger.sum({}, by) }), /^adds up entries by key/],
+    ["lists no months", (ledger) => ({ spentByKey: () => ledger.spentByKey() }), /^tells what all keys have spent/],
     ["prunes what runs, too", (ledger) => ({ prune: async (ms) => (await ledger.prune(ms)) + 1 }), /^prunes closed/],
     ["holds nothing", (ledger) => ({ open: holdNothing(ledger) }), /^holds the maximum cost/],
     ["never releases a hold", (ledger) => ({ withdraw: async (id) => void (await ledger.find(id)) }), /^withdraws an/],

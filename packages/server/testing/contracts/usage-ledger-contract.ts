@@ -6,6 +6,7 @@ import type {
   OpenRecord,
   UsageLedger,
 } from "../../src/accounts/ledger/usage-ledger.ts";
+import { groupings, sumUsage } from "../../src/accounts/ledger/sum-usage.ts";
 import type { ContractCase } from "./contract-case.ts";
 import { holdContract } from "./hold-contract.ts";
 
@@ -114,6 +115,47 @@ export const usageLedgerContract: readonly ContractCase<UsageLedgerSubject>[] = 
       assert.deepEqual(await listed(ledger, { errorCode: "timeout" }), ["c"]);
       assert.deepEqual(await listed(ledger, { endedBeforeMs: 3001 }), ["c"]);
       assert.deepEqual(await listed(ledger, {}, "newest first"), ["c", "b", "a"]);
+    },
+  },
+  {
+    title: "adds up entries by key, model or day of UTC, exactly, however small or large the amounts are",
+    assert: async ({ ledger }) => {
+      const dayMs = 86_400_000;
+      const costs = ["0.1", "0.2", "1000000.0000001", "3", "0", "0.0000000001", "0.00000000000000000000001"];
+      for (const [index, costUsd] of costs.entries()) {
+        const key = `key-${index % 3}`;
+        await ledger.open({ ...opened(`${index}`, dayMs * (index % 2) + 5), keyId: key, model: `m/${index % 4}` });
+        await ledger.close({ ...closed(`${index}`, costUsd), keyId: key });
+      }
+      await ledger.open({ ...opened("running"), keyId: "key-0" });
+      await ledger.checkpoint([{ id: "running", usage: some }]);
+      for (const by of groupings)
+        for (const selection of [
+          {},
+          { keyId: "key-0" },
+          { sinceMs: dayMs },
+          { outcome: "open" },
+          { keyId: "nobody" },
+        ] as const)
+          assert.deepEqual(await ledger.sum(selection, by), await sumUsage(ledger.entries(selection), by));
+      const [[day, sums] = []] = await ledger.sum({ keyId: "key-1", untilMs: dayMs }, "day");
+      assert.deepEqual([day, sums?.requests, sums?.cost_usd], ["1970-01-01", 1, "0"]);
+    },
+  },
+  {
+    title: "tells what all keys have spent, ever and in a month",
+    assert: async ({ ledger }) => {
+      for (const [id, costUsd] of [
+        ["a", "0.10"],
+        ["b", "0.0000001"],
+      ] as const) {
+        await ledger.open({ ...opened(id), keyId: id });
+        await ledger.close({ ...closed(id, costUsd), keyId: id });
+      }
+      const spent = { a: "0.1", b: "0.0000001" };
+      assert.deepEqual(Object.fromEntries(await ledger.spentByKey()), spent);
+      assert.deepEqual(Object.fromEntries(await ledger.spentByKey("1970-01")), spent);
+      assert.deepEqual(Object.fromEntries(await ledger.spentByKey("1970-02")), {});
     },
   },
   {

@@ -9,6 +9,9 @@ export interface UsageCounts extends TokenColumns {
   readonly cost_usd: string;
 }
 
+/** A group, and the sums of its entries. */
+export type UsageSum = readonly [group: string, counts: UsageCounts];
+
 /** Returns the group of an entry. Days are in UTC. */
 const groupOf = {
   key: ({ keyId }: LedgerEntry) => keyId,
@@ -20,11 +23,8 @@ export type Grouping = keyof typeof groupOf;
 
 export const groupings: readonly Grouping[] = ["key", "model", "day"];
 
-/** Adds up entries by group. @returns the sums, sorted by group */
-export async function sumUsage(
-  entries: AsyncIterable<LedgerEntry>,
-  by: Grouping,
-): Promise<(readonly [group: string, counts: UsageCounts])[]> {
+/** Adds up entries by group, one by one. @returns the sums, sorted by group */
+export async function sumUsage(entries: AsyncIterable<LedgerEntry>, by: Grouping): Promise<UsageSum[]> {
   const sums = new Map<string, UsageCounts>();
   for await (const entry of entries) {
     const group = groupOf[by](entry);

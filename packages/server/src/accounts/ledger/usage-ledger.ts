@@ -1,6 +1,7 @@
 import type { EngineUsage } from "@parley/inference";
 import type { CostBound } from "../money/budgets.ts";
 import type { Pricing } from "../money/price.ts";
+import type { Grouping, UsageSum } from "./sum-usage.ts";
 
 /** How an admitted request ended. `cancelled`: its client disconnected. `abandoned`: its server died. */
 export type Outcome = "complete" | "cancelled" | "failed" | "abandoned";
@@ -137,9 +138,13 @@ export interface UsageLedger {
    * @param month counts only entries that ended in this month, in UTC, such as `2026-11`; undefined: all
    */
   spentUsd(keyId: string, month?: string): Promise<string>;
+  /** Returns the same of all keys that have closed entries, by their ids. */
+  spentByKey(month?: string): Promise<ReadonlyMap<string, string>>;
   find(id: string): Promise<LedgerEntry | undefined>;
   /** Yields the selected entries, sorted by start time, then by id. */
   entries(selection?: EntrySelection, order?: "oldest first" | "newest first"): AsyncIterable<LedgerEntry>;
+  /** Adds up the selected entries by group, exactly. @returns the sums, sorted by group */
+  sum(selection: EntrySelection, by: Grouping): Promise<UsageSum[]>;
   /**
    * Removes the closed entries that ended before a time in the past. The amounts that their keys have spent stay. A call
    * that fails may have removed some entries.

@@ -1,6 +1,6 @@
 import { Big } from "big.js";
 import { DatabaseError } from "pg";
-import type { Pool } from "pg";
+import type { Pool, QueryConfig } from "pg";
 import type {
   BudgetShortage,
   Checkpoint,
@@ -12,9 +12,10 @@ import type {
   OpenRecord,
   UsageLedger,
 } from "../../accounts/ledger/usage-ledger.ts";
+import type { Grouping, UsageSum } from "../../accounts/ledger/sum-usage.ts";
 import { monthOf } from "../../accounts/money/month.ts";
-import { countsOf, toCondition, toEntry } from "../entry-row.ts";
-import type { EntryRow } from "../entry-row.ts";
+import { countsOf, groupColumns, tokenSums, toCondition, toEntry, toSums } from "../entry-row.ts";
+import type { EntryRow, SumRow } from "../entry-row.ts";
 
 /** The results of `parley.open_request`. The numbers of dollars are decimal strings; `rest` is null without a hold. */
 interface OpenRow {
@@ -25,6 +26,8 @@ interface OpenRow {
 
 /** Maximum number of entries that `entries` reads at once. */
 const maxPageRows = 1000;
+/** Maximum milliseconds of a statement that reads the whole ledger. */
+const maxReportMs = 600_000;
 /** Maximum number of entries that `prune` removes in one transaction. */
 const maxPrunedRows = 2000;
 
@@ -179,6 +182,15 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
     return toUsd(rows[0]?.cost_usd ?? "0");
   }
 
+  async spentByKey(month?: string): Promise<ReadonlyMap<string, string>> {
+    const { rows } = await this.#pool.query<{ key_id: string; cost_usd: string }>(
+      month === undefined
+        ? "SELECT key_id, cost_usd FROM parley.spending"
+        : { text: "SELECT key_id, cost_usd FROM parley.monthly_spending WHERE month = $1", values: [month] },
+    );
+    return new Map(rows.map((row) => [row.key_id, toUsd(row.cost_usd)]));
+  }
+
   async find(id: string): Promise<LedgerEntry | undefined> {
     return (await this.#select("WHERE id = $1", [id]))[0];
   }
@@ -199,6 +211,35 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
       if (!last || page.length < maxPageRows) return;
       const next = `WHERE ${condition} AND (started_ms, id) ${after} (${places}) ${end}`;
       page = await this.#select(next, [...values, last.startedMs, last.id]);
+    }
+  }
+
+  async sum(selection: EntrySelection, by: Grouping): Promise<UsageSum[]> {
+    const { condition, values } = numbered(selection);
+    const rows = await this.#queryLong<SumRow & { cost_usd: string }>(
+      `SELECT ${groupColumns[by]} AS "group", count(*) AS requests, ${tokenSums}, sum(cost_usd) AS cost_usd
+       FROM parley.requests WHERE ${condition} GROUP BY 1`,
+      values,
+    );
+    return toSums(
+      rows.map((row) => ({ ...row, cost_usd: toUsd(row.cost_usd) })),
+      by,
+    );
+  }
+
+  /** Runs a statement that reads the whole ledger, which may take longer than the statements of requests. */
+  async #queryLong<Row extends object>(text: string, values: (string | number)[]): Promise<Row[]> {
+    const client = await this.#pool.connect();
+    try {
+      await client.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${maxReportMs}`);
+      const { rows } = await client.query<Row>({ text, values, query_timeout: maxReportMs } as QueryConfig); // @types/pg lacks it
+      await client.query("COMMIT");
+      client.release();
+      return rows;
+    } catch (error) {
+      // The connection may still run the statement, so it is closed.
+      client.release(true);
+      throw error;
     }
   }
 
