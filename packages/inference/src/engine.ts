@@ -95,6 +95,10 @@ export interface Grammars {
 export interface RequestOrigin {
   /** The id of the caller's key, never the key. */
   readonly key: string;
+  /**
+   * Replaces the key where an endpoint is chosen for a conversation. A probe that compares two keys needs both on one endpoint.
+   */
+  readonly placedAs?: string;
   /** The caller's own id for one of their users. */
   readonly user?: string | undefined;
   readonly metadata?: Readonly<Record<string, string | null>> | undefined;

@@ -57,7 +57,12 @@ export const refuse =
   (response) =>
     void response.writeHead(status).end(body);
 
-export async function open(answer: Answer = answerWell, port = 0, route = "/v1/completions"): Promise<Place> {
+export async function open(
+  answer: Answer = answerWell,
+  port = 0,
+  route = "/v1/completions",
+  host = "127.0.0.1",
+): Promise<Place> {
   const server = createServer((request, response) => {
     if (place.isDown) {
       place.broken += 1;
@@ -77,7 +82,7 @@ export async function open(answer: Answer = answerWell, port = 0, route = "/v1/c
     place.requests.push({ path: request.url, headers: request.headers, body });
     place.answer(response, body, request);
   };
-  server.listen(port, "127.0.0.1");
+  server.listen(port, host);
   await once(server, "listening");
   // A server that listens on a port has an address.
   const { port: taken } = server.address() as AddressInfo;
@@ -89,7 +94,7 @@ export async function open(answer: Answer = answerWell, port = 0, route = "/v1/c
     // them.
     await wait(20);
   };
-  const url = `http://127.0.0.1:${taken}`;
+  const url = `http://${host}:${taken}`;
   const place: Place = { url, asked: 0, requests: [], answer, listed: {}, isDown: false, broken: 0, stop };
   closing.push(async () => server.listening && stop());
   return place;

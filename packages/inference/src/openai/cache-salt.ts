@@ -52,7 +52,8 @@ export async function tryPromptCache(contextLength: number, ask: Ask): Promise<P
   const content = `${run} ${sentence.repeat(Math.min(maxRepeats, Math.floor(contextLength / 32)))}`;
   const cachedFor = async (key: string): Promise<number> => {
     let cached = 0;
-    const origin = { key: `${run}-${key}` };
+    // With several endpoints, all three requests have to reach the same one.
+    const origin = { key: `${run}-${key}`, placedAs: run };
     for await (const events of ask({ ...probeRequest, messages: [{ role: "user", content }], origin }))
       for (const event of events) if (event.kind === "usage") cached = event.usage.cachedTokens;
     return cached;

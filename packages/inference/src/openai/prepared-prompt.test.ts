@@ -20,6 +20,7 @@ const served = (events: string): ServedModel => ({
   upstream: {
     open: async () => oneBatch([events]),
     read: async () => "",
+    hasChoice: false,
     ejected: 0,
     close: async () => undefined,
   },

@@ -1,4 +1,5 @@
 import type { Delivery, RequestOrigin } from "../engine.ts";
+import { hashOf } from "../openai/conversation.ts";
 import { transform } from "../wire/transform.ts";
 import { backoffMs } from "../supervision/backoff.ts";
 import { isShortage } from "../supervision/shortage.ts";
@@ -12,6 +13,8 @@ const ejection = { firstMs: 1000, maxMs: 60_000 };
 /** One address that serves a model, with a circuit breaker: consecutive failures eject it for a growing time. */
 export class Endpoint {
   readonly connection: Connection;
+  /** Of its address: the same in every server and after a restart. */
+  readonly hash: number;
   readonly #headers: Readonly<Record<string, string>>;
   #inFlight = 0;
   #requestCount = 0;
@@ -23,6 +26,7 @@ export class Endpoint {
   /** @param headers templates, see `fillHeaders` */
   constructor(connection: Connection, headers: Readonly<Record<string, string>>) {
     this.connection = connection;
+    this.hash = hashOf(`${connection.baseUrl} ${connection.address ?? ""}`);
     this.#headers = headers;
   }
 
@@ -108,11 +112,14 @@ export class Endpoint {
   #recordFailure(error: unknown): void {
     if (error instanceof RefusedAnswerError && [400, 413, 422].includes(error.status)) return;
     if (isShortage(error)) return;
-    this.#failureReason = `${this.connection.baseUrl}: ${error instanceof Error ? error.message : String(error)}`;
+    this.#failureReason = `${nameOf(this.connection)}: ${error instanceof Error ? error.message : String(error)}`;
     this.#ejectedUntil = performance.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
     this.#failuresInARow += 1;
   }
 }
+
+const nameOf = ({ baseUrl, address }: Connection): string =>
+  address === undefined ? baseUrl : `${baseUrl} (${address})`;
 
 /** Checks if another endpoint may be asked instead: this one has begun nothing, and its answer shows it. */
 export function isRetryable(error: unknown): boolean {

@@ -12,6 +12,8 @@ import { Connection } from "../wire/connection.ts";
 import { Endpoint } from "./endpoint.ts";
 import { EndpointPool } from "./endpoint-pool.ts";
 import { HealthMonitor } from "./health-monitor.ts";
+import { lookupAll } from "./resolve-endpoints.ts";
+import type { Lookup } from "./resolve-endpoints.ts";
 
 /**
  * `completions` sends token ids to `/v1/completions` of vLLM. `chat` sends messages, for a service that has only a chat route.
@@ -32,6 +34,8 @@ export interface RemoteOptions {
   readonly bearer: string | undefined;
   readonly caFile: string | undefined;
   readonly proxyUrl: string | undefined;
+  /** Absent: the resolver of the operating system. */
+  readonly lookup?: Lookup | undefined;
   /** The context length in tokens; absent: the length that the engine declares. */
   readonly contextLength?: number | undefined;
   /** The maximum number of choices to generate at the same time. */
@@ -52,9 +56,11 @@ export interface RemoteOptions {
 /** A model that others serve, on one machine or on many behind a router. */
 export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
   const { name, servedName, timings } = options;
-  const upstream = new EndpointPool(
-    options.baseUrls.map((baseUrl) => new Endpoint(connect(baseUrl, options), options.headers)),
-  );
+  const upstream = new EndpointPool({
+    baseUrls: options.baseUrls,
+    openEndpoint: (baseUrl, address) => new Endpoint(connect(baseUrl, address, options), options.headers),
+    lookup: options.proxyUrl === undefined ? (options.lookup ?? lookupAll) : undefined,
+  });
   let opened: OpenModel | undefined;
   const open = async (): Promise<OpenModel> => (opened ??= await openModel(options.tokenizerFolder));
   const saltOf = options.isSalted === false ? undefined : cacheSalter(options.cacheSecret);
@@ -64,6 +70,7 @@ export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
     checkEveryMs: timings.watchEveryMs,
     timeoutMs: timings.startSilenceMs,
     probeReadiness: async (signal) => {
+      await upstream.resolveNames(signal);
       upstream.reinstateAll();
       const model = await open();
       const metadata = await readMetadata(upstream, { ...options, model }, signal);
@@ -77,10 +84,15 @@ export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
   return new OpenAiEngine({ servedName, upstream, saltOf, adapter, model: () => opened, lifecycle: monitor });
 }
 
-function connect(baseUrl: string, { bearer, caFile, proxyUrl, timings }: RemoteOptions): Connection {
+function connect(
+  baseUrl: string,
+  address: string | undefined,
+  { bearer, caFile, proxyUrl, timings }: RemoteOptions,
+): Connection {
   return new Connection({
     baseUrl: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
     headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
+    ...(address !== undefined && { address }),
     ...(caFile !== undefined && { caFile }),
     ...(proxyUrl !== undefined && { proxyUrl }),
     silenceMs: timings.stallMs,

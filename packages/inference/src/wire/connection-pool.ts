@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+import type { LookupFunction } from "node:net";
 import { Agent, ProxyAgent } from "undici";
 import type { Dispatcher } from "undici";
 import { PausableClient } from "./pausable-client.ts";
@@ -75,6 +77,8 @@ export interface DispatcherOptions {
   readonly origin: string;
   /** A unix socket to connect to instead of the host. */
   readonly socketPath?: string;
+  /** An IP address to connect to instead of resolving the host. */
+  readonly address?: string;
   /** The trusted certificates; undefined: those of Node. */
   readonly ca: Buffer | undefined;
   /** The URL of the proxy. */
@@ -93,12 +97,27 @@ export interface RequestDispatcher {
 const connectMs = 10_000;
 
 /** Opens a dispatcher for requests through a proxy, over TLS, or over connections that can be paused. */
-export function openDispatcher({ origin, socketPath, ca, proxyUrl, silenceMs }: DispatcherOptions): RequestDispatcher {
+export function openDispatcher(options: DispatcherOptions): RequestDispatcher {
+  const { origin, socketPath, address, ca, proxyUrl, silenceMs } = options;
   const tls = { ...(ca && { ca }) };
   const deadlines = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
   if (proxyUrl !== undefined) return new ProxyAgent({ uri: proxyUrl, requestTls: tls, ...deadlines });
-  const connect = { ...tls, timeout: connectMs, ...(socketPath !== undefined && { socketPath }) };
+  const connect = {
+    ...tls,
+    timeout: connectMs,
+    ...(socketPath !== undefined && { socketPath }),
+    ...(address !== undefined && { lookup: always(address) }),
+  };
   // With TLS, undici may use HTTP/2, where several answers share a connection, so none of them may pause it.
   if (new URL(origin).protocol === "https:") return new Agent({ connect, ...deadlines });
   return new ConnectionPool(() => new PausableClient(origin, connect, deadlines));
 }
+
+/** Resolves every name to the same address. */
+const always =
+  (address: string): LookupFunction =>
+  (_name, { all }, done) => {
+    const family = isIP(address);
+    if (all === true) done(null, [{ address, family }]);
+    else done(null, address, family);
+  };

@@ -14,6 +14,8 @@ export interface ConnectionOptions {
   readonly baseUrl: string;
   /** A unix socket to connect to instead of the host. */
   readonly socketPath?: string;
+  /** An IP address to connect to instead of resolving the host. */
+  readonly address?: string;
   readonly headers?: Headers;
   /** A PEM file with the trusted certificates. */
   readonly caFile?: string;
@@ -56,6 +58,10 @@ export class Connection {
 
   get baseUrl(): string {
     return this.#options.baseUrl;
+  }
+
+  get address(): string | undefined {
+    return this.#options.address;
   }
 
   /**

@@ -5,7 +5,7 @@ import { about, baseUrl, listOf, mapping, oneOf, path, text, yesOrNo } from "./v
 export const remoteSchema = mapping({
   urls: about(
     listOf("addresses", baseUrl()),
-    "addresses of the server; each request goes to the one with the fewest running requests",
+    "addresses of the server; a conversation stays with one of them, and a host name of an http address may have several IP addresses",
   ),
   model: about(text("a name", /./), "its name on the other server; absent: its id here"),
   tokenizer: about(path(), "folder with its tokenizer and chat template; absent: `weights`"),

@@ -5,6 +5,7 @@ import type { OpenModel } from "../../model-folder/open-model.ts";
 import { handOver, withoutMessages } from "../../prompt/hand-over.ts";
 import type { PromptOwner } from "../../prompt/prompt-threads.ts";
 import type { ServedModel } from "../protocol-adapter.ts";
+import { findConversation } from "../conversation.ts";
 import { runChoices } from "../run-choices.ts";
 import type { OpeningChoice } from "../run-choices.ts";
 import { chatBody } from "./chat-body.ts";
@@ -53,6 +54,8 @@ function begin(
   refuseSpecialTokens(request, vocabulary.specialTokens);
   const { maxTokens, grammars } = request;
   const rendered = { ...withoutMessages(request), maxTokens, grammars };
+  const conversation = findConversation({ upstream, saltOf: dialect.isSalted ? saltOf : undefined }, request);
+  const delivery = { ...rendered, conversation };
   const plan = planAnswer(request, dialect.capabilities);
   const cacheSalt = dialect.isSalted ? saltOf?.(request.origin) : undefined;
   const job = { model: servedName, request, plan, vocabulary, dialect, cacheSalt };
@@ -61,7 +64,7 @@ function begin(
     // Built before the streams are opened, because it throws for requests that the service does not support.
     const body = chatBody({ ...job, choice });
     return {
-      open: () => upstream.open("/v1/chat/completions", body, signal, rendered),
+      open: () => upstream.open("/v1/chat/completions", body, signal, delivery),
       reader: new ChatChoiceReader({ request: rendered, plan, promptTokens, countTokens }),
     };
   });

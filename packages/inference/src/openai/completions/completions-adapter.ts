@@ -5,6 +5,8 @@ import type { ConstrainedRequest } from "../../probe.ts";
 import { handOver, withoutMessages } from "../../prompt/hand-over.ts";
 import type { Prompt } from "../../prompt/render-prompt.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
+import { findConversation } from "../conversation.ts";
+import type { Conversation } from "../conversation.ts";
 import { tryPromptCache, unsalted, withPromptCache } from "../cache-salt.ts";
 import { runChoices } from "../run-choices.ts";
 import type { OpeningChoice } from "../run-choices.ts";
@@ -15,8 +17,9 @@ import { CompletionChoiceReader } from "./read-choice.ts";
 /** Sends requests as token ids to `/v1/completions` of vLLM or its routers: a separate completion for every choice. */
 export const completionsAdapter: ProtocolAdapter = {
   prepare: async (served, request, signal, maxTokens) => {
+    const conversation = findConversation(served, request);
     const prompt = await served.model.prompts.render(request, signal, maxTokens);
-    return prepared(served, prompt, withoutMessages(request), signal);
+    return prepared(served, prompt, { ...withoutMessages(request), conversation }, signal);
   },
   probeReadiness: async (served, metadata, signal) => {
     const ask = (request: ConstrainedRequest): AsyncIterable<readonly EngineEvent[]> =>
@@ -26,7 +29,12 @@ export const completionsAdapter: ProtocolAdapter = {
   },
 };
 
-function prepared(served: ServedModel, prompt: Prompt, request: RenderedRequest, signal: AbortSignal): PreparedPrompt {
+/** A request whose prompt is rendered, with the conversation that decides its endpoint. */
+interface Routed extends RenderedRequest {
+  readonly conversation: Conversation | undefined;
+}
+
+function prepared(served: ServedModel, prompt: Prompt, request: Routed, signal: AbortSignal): PreparedPrompt {
   const takePrompt = handOver(prompt);
   return {
     tokens: prompt.tokens.length,
@@ -40,7 +48,7 @@ function prepared(served: ServedModel, prompt: Prompt, request: RenderedRequest,
 function beginChoices(
   { model, servedName, upstream, saltOf }: ServedModel,
   prompt: Prompt,
-  request: Generation,
+  request: Generation & Routed,
   signal: AbortSignal,
 ): OpeningChoice[] {
   const { capabilities, vocabulary, endOfTurn } = model.folder;

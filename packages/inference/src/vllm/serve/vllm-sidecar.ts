@@ -68,6 +68,7 @@ export class VllmSidecar {
   readonly #upstream: Upstream = {
     open: async (path, body, signal, delivery) => this.#connected().open(path, body, signal, delivery),
     read: (path, signal, body) => this.#connected().read(path, signal, body),
+    hasChoice: false,
     ejected: 0, // A failed vLLM is restarted, not ejected.
     close: async () => this.#connection?.close(),
   };
