@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { Client } from "pg";
@@ -25,20 +25,30 @@ function userOfServer(): { readonly uid: number; readonly gid: number } | undefi
   return { uid: idOf("-u"), gid: idOf("-g") };
 }
 
-/** Creates an empty cluster with the superuser `admin` and the password `secret`. @returns its folder */
-function initialize(): string {
+/** Makes a temporary folder of the server's user. */
+function makeFolder(parent: string): string {
   const user = userOfServer();
-  const folder = mkdtempSync(join(tmpdir(), "parley-postgres-"));
+  const folder = mkdtempSync(join(parent, "parley-postgres-"));
   if (user) chownSync(folder, user.uid, user.gid);
+  return folder;
+}
+
+/** Runs a program of PostgreSQL to its end, as the server's user. */
+function runProgram(name: string, args: readonly string[], cwd: string): void {
+  const env = { ...process.env, PGPASSWORD: "secret" };
+  const options = { ...userOfServer(), cwd, env, encoding: "utf8" } as const;
+  const { status, stderr } = spawnSync(join(postgresFolder ?? "", name), args, options);
+  if (status !== 0) throw new Error(`${name} failed: ${stderr}`);
+}
+
+/** Creates an empty cluster with the superuser `admin` and the password `secret`. @returns its folder */
+function initialize(parent: string): string {
+  const folder = makeFolder(parent);
   const passwordFile = join(folder, "password");
   writeFileSync(passwordFile, "secret\n");
   const args = ["-D", join(folder, "data"), "-U", "admin", "-A", "scram-sha-256", `--pwfile=${passwordFile}`];
-  const { status, stderr } = spawnSync(join(postgresFolder ?? "", "initdb"), [...args, "-E", "UTF8", "--no-sync"], {
-    ...user,
-    cwd: folder,
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
+  // Small segments of the log fit on a small disk.
+  runProgram("initdb", [...args, "-E", "UTF8", "--no-sync", "--wal-segsize=4"], folder);
   return folder;
 }
 
@@ -50,9 +60,9 @@ export class TestPostgres implements AsyncDisposable {
   #process: ChildProcess | undefined;
   #databases = 0;
 
-  private constructor(port: number, settings: readonly string[]) {
+  private constructor(port: number, folder: string, settings: readonly string[]) {
     this.port = port;
-    this.#folder = initialize();
+    this.#folder = folder;
     this.#settings = [
       `port=${port}`,
       "listen_addresses=127.0.0.1",
@@ -61,12 +71,63 @@ export class TestPostgres implements AsyncDisposable {
     ];
   }
 
-  /** @param settings lines of `postgresql.conf`; by default nothing is synced to the disk, which is faster */
-  static async start(settings: readonly string[] = ["fsync=off"]): Promise<TestPostgres> {
-    const postgres = new TestPostgres(await freePort(), settings);
+  /**
+   * @param settings lines of `postgresql.conf`; by default nothing is synced to the disk, which is faster
+   * @param parent the folder in which that of the server is made
+   */
+  static async start(settings: readonly string[] = ["fsync=off"], parent = tmpdir()): Promise<TestPostgres> {
+    const postgres = new TestPostgres(await freePort(), initialize(parent), settings);
     await postgres.start();
     await postgres.query("CREATE ROLE parley LOGIN PASSWORD 'secret'");
     return postgres;
+  }
+
+  /** Starts a standby of this server. Every later commit waits until the standby has it, too. */
+  async startStandby(): Promise<TestPostgres> {
+    const folder = makeFolder(tmpdir());
+    const at = ["-h", "127.0.0.1", "-p", String(this.port), "-U", "admin"];
+    runProgram("pg_basebackup", [...at, "-D", join(folder, "data"), "-R", "-c", "fast", "--no-sync"], folder);
+    const standby = new TestPostgres(await freePort(), folder, []);
+    await standby.start();
+    await this.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    await this.query("SELECT pg_reload_conf()");
+    return standby;
+  }
+
+  /** Makes a standby the primary. It waits for nobody then. */
+  async promote(): Promise<void> {
+    await this.query("SELECT pg_promote()");
+  }
+
+  /** Sends a signal to all processes of the server: SIGSTOP or SIGCONT. */
+  signal(name: NodeJS.Signals): void {
+    const { pid } = this.#process ?? {};
+    if (pid === undefined) return;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+    for (const each of [pid, ...children.filter(Boolean)]) process.kill(each, name);
+  }
+
+  /** Replaces the rules of `pg_hba.conf`, and ends the connections of servers. @returns a function that restores them */
+  async admit(rules: string): Promise<() => Promise<void>> {
+    const file = join(this.#folder, "data", "pg_hba.conf");
+    const before = readFileSync(file, "utf8");
+    const write = async (text: string): Promise<void> => {
+      writeFileSync(file, text);
+      await this.query("SELECT pg_reload_conf()");
+    };
+    await write(`${rules}\n${before}`);
+    await this.endConnections();
+    return () => write(before);
+  }
+
+  /** Ends the connections of the user `parley`. */
+  async endConnections(): Promise<void> {
+    await this.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'parley'");
+  }
+
+  /** Returns whether the server runs. */
+  get isRunning(): boolean {
+    return this.#process?.exitCode === null && this.#process.signalCode === null;
   }
 
   /** Starts the server, for the first time or after `kill`, and waits until it answers. */
@@ -82,12 +143,12 @@ export class TestPostgres implements AsyncDisposable {
         () => true,
         () => false,
       );
-    await until(isUp, Boolean, 10_000);
+    await until(isUp, Boolean, 20_000);
   }
 
   /** Ends the server and its connections at once, without a checkpoint. */
   async kill(): Promise<void> {
-    if (!this.#process || this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    if (!this.#process || !this.isRunning) return;
     const ended = once(this.#process, "close");
     this.#process.kill("SIGQUIT");
     await ended;

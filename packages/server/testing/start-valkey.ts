@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Valkey } from "iovalkey";
 import { freePort } from "./free-port.ts";
 import { until } from "./until.ts";
 
@@ -21,6 +22,8 @@ export interface TestValkey extends AsyncDisposable {
   signal(name: NodeJS.Signals): Promise<void>;
   /** Starts a killed server again, on its port and with its data. */
   restart(): Promise<void>;
+  /** Sends a command, such as `CONFIG SET maxmemory 1`, over a connection that stays open. */
+  command(name: string, ...args: readonly string[]): Promise<unknown>;
 }
 
 /**
@@ -47,12 +50,16 @@ export async function startValkey(...args: readonly string[]): Promise<TestValke
     await closed;
   };
   let child = await start();
+  const admin = new Valkey({ port, lazyConnect: true, maxRetriesPerRequest: 0 });
+  admin.on("error", () => undefined);
   return {
     port,
     url: `valkey://127.0.0.1:${port}`,
     signal: async (name) => (name === "SIGKILL" ? end(child) : void child.kill(name)),
     restart: async () => void (child = await start()),
+    command: (name, ...args) => admin.call(name, ...args),
     [Symbol.asyncDispose]: async () => {
+      admin.disconnect();
       await end(child);
       rmSync(folder, { recursive: true });
     },

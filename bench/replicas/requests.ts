@@ -1,0 +1,95 @@
+import { modelId } from "@parley/server/testing";
+
+/** The answers of the scripted engine: 8 tokens at once, 200 tokens in 4 s, and 600 tokens in 12 s. */
+export const scenarios = {
+  short: [{ repeat: 8, steps: [{ text: "word " }] }, { finish: "stop" }],
+  long: [{ repeat: 200, steps: [{ text: "word " }, { wait_ms: 20 }] }, { finish: "stop" }],
+  longer: [{ repeat: 600, steps: [{ text: "word " }, { wait_ms: 20 }] }, { finish: "stop" }],
+};
+
+export type Scenario = keyof typeof scenarios;
+
+/** A request that has ended, as its client saw it. */
+export interface Seen {
+  /** The identifier of the answer; empty if none arrived. */
+  readonly id: string;
+  readonly status: number;
+  /** False if the stream ended without its last event. */
+  readonly isWhole: boolean;
+  /** Number of tokens in the usage of the answer; 0 if the stream ended before. */
+  readonly completionTokens: number;
+  readonly totalTokens: number;
+  /** Number of tokens that arrived. */
+  readonly delivered: number;
+  /** Milliseconds from the request to the first event. */
+  readonly firstMs: number;
+  /** The times of the first event and of the end, in the milliseconds of `performance.now()`. */
+  readonly span: readonly [from: number, to: number];
+}
+
+/** The base URL of a server. */
+interface Target {
+  readonly url: string;
+}
+
+/** Sends a streamed request and reads its answer. A connection that breaks before the head gives the status 0. */
+export async function send({ url }: Target, token: string, scenario: Scenario): Promise<Seen> {
+  const beganMs = performance.now();
+  let firstMs = 0;
+  let text = "";
+  let status = 0;
+  try {
+    const body = {
+      model: modelId,
+      messages: [{ role: "user", content: `script:${scenario}` }],
+      stream: true,
+      stream_options: { include_usage: true },
+      max_completion_tokens: 700,
+    };
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const response = await fetch(`${url}/chat/completions`, { method: "POST", headers, body: JSON.stringify(body) });
+    status = response.status;
+    for await (const bytes of response.body ?? []) {
+      firstMs ||= performance.now();
+      text += Buffer.from(bytes).toString("latin1");
+    }
+  } catch {
+    // The connection broke. The events that have arrived count.
+  }
+  const numberOf = (name: string): number => Number(new RegExp(`"${name}":(\\d+)`).exec(text)?.[1] ?? 0);
+  return {
+    id: /"id":"([^"]+)"/.exec(text)?.[1] ?? "",
+    status,
+    isWhole: text.includes("data: [DONE]"),
+    completionTokens: numberOf("completion_tokens"),
+    totalTokens: numberOf("total_tokens"),
+    delivered: text.split('"content":"word ').length - 1,
+    firstMs: firstMs - beganMs,
+    span: [firstMs, performance.now()],
+  };
+}
+
+/** Sends requests to servers in turn, at most `atOnce` at the same time. */
+export async function race(
+  servers: readonly Target[],
+  { count, atOnce, token, scenario }: { count: number; atOnce: number; token: string; scenario: Scenario },
+): Promise<Seen[]> {
+  const seen: Seen[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < count) {
+      const server = servers[next++ % servers.length];
+      if (server) seen.push(await send(server, token, scenario));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return seen;
+}
+
+export const served = (seen: readonly Seen[]): readonly Seen[] => seen.filter(({ status }) => status === 200);
+
+/** @example "12 × 200, 3 × 503" */
+export function countStatuses(seen: readonly Seen[]): string {
+  const statuses = Map.groupBy(seen, ({ status }) => status);
+  return [...statuses].map(([status, { length }]) => `${length} × ${status || "broken"}`).join(", ") || "0";
+}
