@@ -4,9 +4,17 @@ import { Command, InvalidArgumentError } from "commander";
 import { Cluster, endAllClusters } from "./cluster.ts";
 import { seconds } from "./row.ts";
 import type { Result, Row } from "./row.ts";
-import { rows } from "./rows.ts";
+import { killedServers } from "./rows/killed-servers.ts";
+import { outages } from "./rows/outages.ts";
+import { races } from "./rows/races.ts";
+import { rollingRestart } from "./rows/rolling.ts";
+import { largeLedger } from "./rows/size.ts";
+import { addedTime } from "./rows/time.ts";
 import { toMarkdown, toText } from "./print.ts";
 import type { Ran } from "./print.ts";
+
+/** All rows, in the order in which they run. */
+const rows: readonly Row[] = [addedTime, ...races, ...killedServers, ...outages, rollingRestart, largeLedger];
 
 interface Flags {
   readonly only: readonly Row[];

@@ -11,7 +11,7 @@ export type Scenario = keyof typeof scenarios;
 
 /** A request that has ended, as its client saw it. */
 export interface Seen {
-  /** The identifier of the answer; empty if none arrived. */
+  /** The id of the request, which its entry has, too; empty if no head arrived. */
   readonly id: string;
   readonly status: number;
   /** False if the stream ended without its last event. */
@@ -32,24 +32,35 @@ interface Target {
   readonly url: string;
 }
 
-/** Sends a streamed request and reads its answer. A connection that breaks before the head gives the status 0. */
-export async function send({ url }: Target, token: string, scenario: Scenario): Promise<Seen> {
+/**
+ * Sends a streamed request and reads its answer. A connection that breaks before the head gives the status 0.
+ * @param onFirst is called when the first bytes of the answer arrive
+ */
+export async function send(
+  { url }: Target,
+  token: string,
+  scenario: Scenario,
+  onFirst: () => void = () => undefined,
+): Promise<Seen> {
   const beganMs = performance.now();
   let firstMs = 0;
   let text = "";
   let status = 0;
+  let id = "";
   try {
     const body = {
       model: modelId,
       messages: [{ role: "user", content: `script:${scenario}` }],
       stream: true,
       stream_options: { include_usage: true },
-      max_completion_tokens: 700,
+      max_completion_tokens: scenario === "longer" ? 700 : 400,
     };
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const response = await fetch(`${url}/chat/completions`, { method: "POST", headers, body: JSON.stringify(body) });
     status = response.status;
+    id = response.headers.get("x-request-id") ?? "";
     for await (const bytes of response.body ?? []) {
+      if (firstMs === 0) onFirst();
       firstMs ||= performance.now();
       text += Buffer.from(bytes).toString("latin1");
     }
@@ -58,7 +69,7 @@ export async function send({ url }: Target, token: string, scenario: Scenario): 
   }
   const numberOf = (name: string): number => Number(new RegExp(`"${name}":(\\d+)`).exec(text)?.[1] ?? 0);
   return {
-    id: /"id":"([^"]+)"/.exec(text)?.[1] ?? "",
+    id,
     status,
     isWhole: text.includes("data: [DONE]"),
     completionTokens: numberOf("completion_tokens"),
