@@ -23,6 +23,7 @@ import { openStateOf } from "./state/open-state.ts";
 import type { State } from "./state/open-state.ts";
 import { makePrivateFolder } from "./state/private-file.ts";
 import { RunFolder, ServerLock } from "./state/server-lock.ts";
+import { openPostgresLimits } from "./state/postgres/open-postgres.ts";
 import { openValkey } from "./state/valkey/open-valkey.ts";
 
 /** The parts that a server has once, however many processes serve its requests. */
@@ -107,11 +108,15 @@ export const openMetrics = async (config: Config, started: AsyncDisposableStack)
     : started.use(await Listener.openMetrics(config.metricsHost, config.metricsPort, config));
 
 /** Opens the limits that all servers share, or those in the memory of this one. @throws {StateError} */
-async function openLimits({ valkeyUrl, ...config }: Config, started: AsyncDisposableStack): Promise<OpenedLimits> {
+async function openLimits(config: Config, started: AsyncDisposableStack): Promise<OpenedLimits> {
+  const { valkeyUrl, databaseUrl } = config;
   const overall = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
-  if (valkeyUrl !== undefined) return started.use(await openValkey(valkeyUrl, overall));
   // Uses a monotonic clock: a change of the wall clock would grant or block requests.
-  return { limits: new MemoryLimitStore(overall, elapsedMs), isReachable: () => true };
+  if (databaseUrl === undefined) return { limits: new MemoryLimitStore(overall, elapsedMs), isReachable: () => true };
+  const { limits } = started.use(
+    await (valkeyUrl === undefined ? openPostgresLimits(databaseUrl, overall) : openValkey(valkeyUrl, overall)),
+  );
+  return { limits, isReachable: () => limits.isReachable() };
 }
 
 async function stopModels(models: readonly ServedModel[]): Promise<void> {

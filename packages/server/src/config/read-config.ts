@@ -70,13 +70,13 @@ function parse(given: Given, faults: string[]): Values {
   return documentSchema.parse(sound, uncompiled);
 }
 
-/** Servers that share keys and money but not limits would admit a multiple of each limit, so one store needs the other. */
-function explainLoneStore({ databaseUrl, valkeyUrl }: Settings): string[] {
-  if ((databaseUrl === undefined) === (valkeyUrl === undefined)) return [];
-  const names = ["PARLEY_DATABASE_URL", "PARLEY_VALKEY_URL"];
-  const [set, missing] = databaseUrl === undefined ? names.toReversed() : names;
-  return [`${set} is set, so ${missing} must be set, too: servers that share their keys share their limits.`];
-}
+/** Servers that share limits but not keys would not know whose limits they are. */
+const explainLoneStore = ({ databaseUrl, valkeyUrl }: Settings): string[] =>
+  valkeyUrl !== undefined && databaseUrl === undefined
+    ? [
+        "PARLEY_VALKEY_URL is set, so PARLEY_DATABASE_URL must be set, too: servers that share their limits share their keys.",
+      ]
+    : [];
 
 /** Returns the variables that the file names: those with the tokens of upstreams. */
 const variablesOf = (models: ModelsGiven = {}): ReadonlySet<string> =>

@@ -23,7 +23,7 @@ export const settings = {
       "postgres:",
       "postgresql:",
     ).optional(),
-    "PostgreSQL for keys and ledger, where several servers share them; PARLEY_VALKEY_URL must be set, too",
+    "PostgreSQL for keys and ledger, where several servers share them; also for limits, unless PARLEY_VALKEY_URL is set",
   ),
   valkeyUrl: secret(
     "PARLEY_VALKEY_URL",
@@ -34,7 +34,7 @@ export const settings = {
       "redis:",
       "rediss:",
     ).optional(),
-    "Valkey or Redis for limits, where several servers share them; PARLEY_DATABASE_URL must be set, too",
+    "Valkey or Redis for limits, where several servers share them: faster than PostgreSQL; PARLEY_DATABASE_URL must be set, too",
   ),
   metricsPort: setting(
     "PARLEY_METRICS_PORT",

@@ -96,7 +96,7 @@ describe.skipIf(valkeyProgram === undefined)(
 
     test("nothing is wrong with a server whose password and database are right", async () => {
       await using opened = await openValkey(at(locked.port, ":right@", "/3"), overallLimits);
-      expect(opened.isReachable()).toBe(true);
+      expect(opened.limits.isReachable()).toBe(true);
     });
   },
 );

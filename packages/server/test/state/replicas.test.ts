@@ -177,10 +177,10 @@ describe.skipIf(!canShare)(`doctor on shared state${needs}`, () => {
   });
 });
 
-test("one store without the other is a fault of the configuration", async () => {
-  const url = "postgresql://parley:secret@127.0.0.1:1/parley";
-  const { code, stderr } = await parley(["config", "check"], { env: { PARLEY_DATABASE_URL: url } });
+test("Valkey without PostgreSQL is a fault of the configuration", async () => {
+  const url = "valkey://:secret@127.0.0.1:1";
+  const { code, stderr } = await parley(["config", "check"], { env: { PARLEY_VALKEY_URL: url } });
   expect(code).toBe(2);
-  expect(stderr).toContain("PARLEY_VALKEY_URL must be set, too");
+  expect(stderr).toContain("PARLEY_DATABASE_URL must be set, too");
   expect(stderr).not.toContain("secret");
 });

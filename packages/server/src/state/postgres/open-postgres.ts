@@ -4,9 +4,13 @@ import type { ClientConfig } from "pg";
 import type { KeyStore } from "../../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
 import type { RegisteredServer, ServerRegister } from "../../accounts/servers/server-register.ts";
+import type { PerMinute } from "../../accounts/limits/limit-store.ts";
+import { defaultLeaseTimes, SharedLimitStore } from "../shared-limit-store.ts";
+import type { LeaseTimes, OpenLimits } from "../shared-limit-store.ts";
 import { StateError } from "../state-error.ts";
 import { defaultLeaseMs, goBack, migrate } from "./migrate.ts";
 import type { Report } from "./migrate.ts";
+import { PostgresLimits } from "./postgres-limits.ts";
 import { PostgresKeyStore } from "./postgres-key-store.ts";
 import { PostgresServerRegister, readServers } from "./postgres-server-register.ts";
 import { PostgresUsageLedger } from "./postgres-usage-ledger.ts";
@@ -72,6 +76,34 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       await pool.end();
     },
   };
+}
+
+/** Maximum milliseconds of a statement about limits, and until its connection is open. */
+const maxLimitsMs = 1000;
+
+/**
+ * Opens the limits in a database whose tables exist. They have one connection of their own, so they never wait for the ledger.
+ * @param overall limits over all keys
+ * @throws {StateError} if the database cannot be used
+ */
+export async function openPostgresLimits(
+  url: string,
+  overall: PerMinute,
+  times: LeaseTimes = defaultLeaseTimes,
+): Promise<OpenLimits> {
+  const { place: _place, ...config } = configOf(url, maxLimitsMs);
+  const pool = new Pool({ ...config, max: 1, statement_timeout: maxLimitsMs, query_timeout: maxLimitsMs * 1.2 });
+  pool.on("error", () => undefined);
+  const limits = new SharedLimitStore(new PostgresLimits(pool, overall, times), overall, times);
+  const dispose = async (): Promise<void> => {
+    limits[Symbol.dispose]();
+    await pool.end();
+  };
+  await limits.renew().catch(async (error: unknown) => {
+    await dispose();
+    throw error;
+  });
+  return { limits, [Symbol.asyncDispose]: dispose };
 }
 
 /** Brings the tables of a database back to an earlier version. @returns the version before @throws {StateError} */

@@ -1,3 +1,4 @@
+import { dropLimitTables, limitTables } from "./limit-tables.ts";
 import { openRequest } from "./open-request.ts";
 
 /** Times are Unix milliseconds of a server, except in `replicas`: leases need one clock, which is that of the database. */
@@ -87,8 +88,14 @@ const serverRegister: Change = {
   back: `ALTER TABLE parley.replicas DROP name, DROP version, DROP started_at, DROP digest, DROP facts`,
 };
 
+const limits: Change = {
+  brings: "limits of requests and tokens a minute",
+  forward: limitTables,
+  back: dropLimitTables,
+};
+
 /**
  * The changes after version 1: the first one leads to version 2. A released change is never edited; later changes are added
  * at the end. `test/state/postgres-changes.test.ts` makes each of them forward, back and forward.
  */
-export const changes: readonly Change[] = [serverRegister];
+export const changes: readonly Change[] = [serverRegister, limits];

@@ -1,16 +1,10 @@
 import { Valkey } from "iovalkey";
 import type { RedisOptions } from "iovalkey";
-import type { LimitStore, PerMinute } from "../../accounts/limits/limit-store.ts";
+import type { PerMinute } from "../../accounts/limits/limit-store.ts";
+import { defaultLeaseTimes, SharedLimitStore } from "../shared-limit-store.ts";
+import type { LeaseTimes, OpenLimits } from "../shared-limit-store.ts";
 import { StateError } from "../state-error.ts";
-import { ValkeyLimitStore } from "./valkey-limit-store.ts";
-import type { ValkeyTimes } from "./valkey-limit-store.ts";
-
-/** Limits in a Valkey or Redis. Disposal closes the connection. */
-export interface OpenValkey extends AsyncDisposable {
-  readonly limits: LimitStore;
-  /** Returns whether the last command succeeded. A command that writes is sent at least every 5 seconds. */
-  isReachable(): boolean;
-}
+import { ValkeyLimits } from "./valkey-limits.ts";
 
 const schemes: Readonly<Record<string, boolean>> = {
   "redis:": false,
@@ -34,8 +28,8 @@ const reconnectMs = 500;
 export async function openValkey(
   url: string,
   overall: PerMinute,
-  times: ValkeyTimes = { leaseMs: 20_000, renewMs: 5000 },
-): Promise<OpenValkey> {
+  times: LeaseTimes = defaultLeaseTimes,
+): Promise<OpenLimits> {
   const { options, at } = readUrl(url);
   let isOpen = false;
   const client = new Valkey({
@@ -56,7 +50,7 @@ export async function openValkey(
   });
   let lastError: unknown;
   client.on("error", (error: unknown) => (lastError = error));
-  const limits = new ValkeyLimitStore(client, overall, times);
+  const limits = new SharedLimitStore(new ValkeyLimits(client, overall, times), overall, times);
   const dispose = async (): Promise<void> => {
     limits[Symbol.dispose]();
     await client.quit().catch(() => client.disconnect());
@@ -69,12 +63,14 @@ export async function openValkey(
   } catch (error) {
     await dispose();
     // The error itself may contain the password, in the arguments of its command.
-    throw new StateError(sentenceOf(lastError ?? error, at));
+    throw new StateError(sentenceOf(lastError ?? causeOf(error), at));
   }
   isOpen = true;
-  client.on("ready", () => void limits.keepUp());
-  return { limits, isReachable: () => limits.isReachable(), [Symbol.asyncDispose]: dispose };
+  client.on("ready", () => void limits.keepUp().catch(() => undefined));
+  return { limits, [Symbol.asyncDispose]: dispose };
 }
+
+const causeOf = (error: unknown): unknown => (error instanceof StateError ? error.cause : error);
 
 function readUrl(text: string): { readonly options: RedisOptions; readonly at: string } {
   const url = URL.parse(text);
