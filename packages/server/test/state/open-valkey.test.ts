@@ -1,10 +1,16 @@
-import { createServer } from "node:net";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import type { Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { inspect } from "node:util";
+import { Valkey } from "iovalkey";
 import selfsigned from "selfsigned";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { overallLimits, startValkey, valkeyProgram } from "@parley/server/testing";
+import { freePort, overallLimits, startValkey, until, valkeyProgram } from "@parley/server/testing";
 import type { TestValkey } from "@parley/server/testing";
 import { StateError } from "../../src/state/state-error.ts";
 import { openValkey } from "../../src/state/valkey/open-valkey.ts";
@@ -15,6 +21,9 @@ describe.skipIf(valkeyProgram === undefined)(
     let valkey: TestValkey;
     let locked: TestValkey;
     let replica: TestValkey;
+    let empty: TestValkey;
+    let complete: TestValkey;
+    let sentinel: Sentinel;
     const silent = createServer().listen(0, "127.0.0.1");
     const foreign = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")).listen(0, "127.0.0.1");
     const closing = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
@@ -35,13 +44,19 @@ describe.skipIf(valkeyProgram === undefined)(
         "-@scripting",
       );
       replica = await startValkey("--replicaof", `127.0.0.1 ${valkey.port}`);
+      [empty, complete] = [await startClustered(), await startClustered()];
+      const admin = new Valkey(complete.port, "127.0.0.1");
+      await admin.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
+      admin.disconnect();
+      sentinel = await startSentinel();
     });
     afterAll(async () => {
-      await Promise.all([valkey, locked, replica].map((one) => one[Symbol.asyncDispose]()));
+      await Promise.all([valkey, locked, replica, empty, complete, sentinel].map((one) => one[Symbol.asyncDispose]()));
       for (const server of [silent, foreign, closing, secured]) server.close();
     });
 
     const malformed = /^The URL of Valkey is malformed: it must look like valkey:\/\/[^.]+\.$/;
+    const inClusterMode = /is in cluster mode, which the limits cannot use: name a single primary\.$/;
     const cases: readonly (readonly [title: string, url: () => string, sentence: RegExp])[] = [
       ["the URL is not one", () => "s3cret", malformed],
       ["its scheme is another", () => "http://:s3cret@127.0.0.1:6379", malformed],
@@ -68,6 +83,13 @@ describe.skipIf(valkeyProgram === undefined)(
         /does not have the database that the URL names\.$/,
       ],
       ["the server is a replica", () => at(replica.port), /is a read-only replica: name the primary\.$/],
+      ["the server has no slots of its cluster", () => at(empty.port), inClusterMode],
+      ["the server has all slots of its cluster", () => at(complete.port), inClusterMode],
+      [
+        "the server is a sentinel",
+        () => at(sentinel.port),
+        /does not know all commands of the limits\. If it is a sentinel, name the primary instead\.$/,
+      ],
       [
         "the user may not run scripts",
         () => at(locked.port, "weak:right@"),
@@ -100,6 +122,42 @@ describe.skipIf(valkeyProgram === undefined)(
     });
   },
 );
+
+/** Starts a server in cluster mode. It serves no slot of the cluster. */
+const startClustered = async (): Promise<TestValkey> =>
+  startValkey("--cluster-enabled", "yes", "--cluster-port", `${await freePort()}`);
+
+interface Sentinel extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** Starts a sentinel that watches no server. It needs a configuration file that it can write. */
+async function startSentinel(): Promise<Sentinel> {
+  const folder = mkdtempSync(join(tmpdir(), "parley-sentinel-"));
+  const port = await freePort();
+  writeFileSync(join(folder, "sentinel.conf"), `port ${port}\ndir ${folder}\n`);
+  const child = spawn(valkeyProgram ?? "", [join(folder, "sentinel.conf"), "--sentinel"], { stdio: "ignore" });
+  await until(() => openPort(port), Boolean);
+  return {
+    port,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(child, "exit");
+      child.kill("SIGKILL");
+      await closed;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function openPort(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  const isOpen = await once(socket, "connect").then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isOpen;
+}
 
 const at = (port: number, credentials = "", path = ""): string => `valkey://${credentials}127.0.0.1:${port}${path}`;
 

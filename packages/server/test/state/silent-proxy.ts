@@ -7,7 +7,7 @@ class SilentProxy implements AsyncDisposable {
   isSilent = false;
   readonly #server = createServer((client) => this.#forward(client));
   readonly #sockets = new Set<Socket>();
-  readonly #target: number;
+  #target: number;
 
   constructor(target: number) {
     this.#target = target;
@@ -20,6 +20,11 @@ class SilentProxy implements AsyncDisposable {
   async listen(): Promise<void> {
     this.#server.listen(0, "127.0.0.1");
     await once(this.#server, "listening");
+  }
+
+  /** Forwards new connections to another port. Connections that are open stay. */
+  redirect(target: number): void {
+    this.#target = target;
   }
 
   #forward(client: Socket): void {

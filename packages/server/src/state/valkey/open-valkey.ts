@@ -109,6 +109,8 @@ function decoded(text: string | undefined): string | undefined {
 const sentences: readonly (readonly [reason: RegExp, rest: string])[] = [
   [/WRONGPASS|NOAUTH|invalid password/, "refuses the user or the password."],
   [/NOPERM/, "does not permit this user all commands of the limits."],
+  [/CLUSTERDOWN|CROSSSLOT|MOVED/, "is in cluster mode, which the limits cannot use: name a single primary."],
+  [/unknown command/i, "does not know all commands of the limits. If it is a sentinel, name the primary instead."],
   [/READONLY/, "is a read-only replica: name the primary."],
   [/OOM|MISCONF/, "takes no writes: its memory or its disk is full."],
   [/ECONNREFUSED/, "refuses the connection."],
