@@ -34,9 +34,17 @@ describe.skipIf(valkeyProgram === undefined)("a replica that is promoted (this n
       proxy.redirect(replica.port);
       if (end !== "was killed") await old?.replicaof("127.0.0.1", replica.port);
 
-      const recovered = async (): Promise<unknown> => limits.take(key).catch(() => undefined);
-      const answer = await until(recovered, (seen) => seen !== undefined, 5000);
-      expect(answer).toMatchObject({ limit: "concurrency" });
+      // A renewal notices a primary that became a replica.
+      await until(
+        () =>
+          limits.renew().then(
+            () => true,
+            () => false,
+          ),
+        Boolean,
+        5000,
+      );
+      expect(await limits.take(key)).toMatchObject({ limit: "concurrency" });
       expect((await limits.states(key)).tokens.remaining).toBeLessThan(1500);
       await lease.commit(6000);
       expect(await limits.take(key)).toHaveProperty("commit");
