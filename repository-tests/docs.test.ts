@@ -46,6 +46,7 @@ const runBy: Readonly<Record<string, string>> = {
       "scripted-engine",
     ].map((name) => [name, "packages/server/test/guide-commands.test.ts"]),
   ),
+  "laptop-to-cluster": "packages/server/test/state/laptop-to-cluster.test.ts",
   "operators-day": "packages/server/test/operators-day.test.ts",
   "reading-streams": "docs/readers/readers.test.ts",
   "mock-and-collections": "generate/offered/offered-files.test.ts",

@@ -67,7 +67,7 @@ export class GuideSession implements AsyncDisposable {
   #server: CliProcess | undefined;
   /** The ports of this session, by those that guides show. */
   readonly #ports: ReadonlyMap<string, string>;
-  readonly #env: Readonly<Record<string, string>>;
+  #env: Readonly<Record<string, string>>;
 
   private constructor(ports: ReadonlyMap<string, string>, { env = {}, hasMetrics = false }: SessionOptions) {
     this.#ports = ports;
@@ -78,6 +78,12 @@ export class GuideSession implements AsyncDisposable {
   static async open(options: SessionOptions = {}): Promise<GuideSession> {
     const free = (await Promise.all([freePort(), freePort()])).map(String);
     return new GuideSession(new Map([":8080", ":9464"].map((shown, index) => [shown, `:${free[index]}`])), options);
+  }
+
+  /** Sets the variables of all later commands, besides those of the session. */
+  setVariables(variables: Readonly<Record<string, string | undefined>>): void {
+    const all = Object.entries({ ...this.#env, ...variables });
+    this.#env = Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
   /**

@@ -70,6 +70,16 @@ describe.skipIf(!postgresFolder)("changes of the tables in PostgreSQL (this need
     expect(dumpOf(client)).toBe(after);
   });
 
+  test("the guide about upgrades has a row for each version", () => {
+    const guide = readFileSync(join(import.meta.dirname, "../../../../docs/guides/upgrades.md"), "utf8");
+    const [, table = ""] = guide.split("## Servers that share PostgreSQL");
+    const rows = Array.from(table.matchAll(/^\| (\d+) +\| (.*?) *\|$/gm), ([, version, brings]) => [
+      Number(version),
+      brings,
+    ]);
+    expect(rows.slice(1)).toEqual(changes.map(({ brings }, index) => [index + 2, brings]));
+  });
+
   test("all changes are undone by one command, after which the earlier version starts", async () => {
     const client = await createVersion(1);
     const before = dumpOf(client);
