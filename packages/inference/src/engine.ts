@@ -102,6 +102,14 @@ export interface RequestOrigin {
   /** The caller's own id for one of their users. */
   readonly user?: string | undefined;
   readonly metadata?: Readonly<Record<string, string | null>> | undefined;
+  /** The caller's own name for prompts that begin alike: `prompt_cache_key`. */
+  readonly cacheKey?: string | undefined;
+  /** The share of the key in a busy model. */
+  readonly weight?: number | undefined;
+  /** The id of the request. */
+  readonly requestId?: string | undefined;
+  /** The caller's `traceparent`, if it has the form of W3C Trace Context. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface FunctionTool {
@@ -255,11 +263,18 @@ export class EngineError extends Error {
   readonly kind: "unavailable" | "crashed" | "stalled" | "rejected" | "protocol";
   /** The path of the member that was refused, where it is known: `messages[0].content`. */
   readonly param: string | undefined;
+  /** Milliseconds after which the upstream wants to be asked again; undefined: it has not said. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(kind: EngineError["kind"], message: string, options: RefusalOptions = {}) {
+  constructor(
+    kind: EngineError["kind"],
+    message: string,
+    options: RefusalOptions & { readonly retryAfterMs?: number | undefined } = {},
+  ) {
     super(message, options);
     this.name = "EngineError";
     this.kind = kind;
     this.param = options.param;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }

@@ -58,3 +58,18 @@ test.each([
 ])("finds the message in %s", (_title, body, want) => {
   expect(findMessage(body)).toContain(want);
 });
+
+test.each([
+  ["seconds", 429, { "retry-after": "7" }, 7000],
+  ["a date", 503, { date: "Wed, 21 Oct 2015 07:27:00 GMT", "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, 60_000],
+  ["a date without a clock", 503, { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, undefined],
+  ["nonsense", 503, { "retry-after": "soon" }, undefined],
+  ["a dropped request with another status", 412, { "x-llm-d-request-dropped-reason": "evicted" }, undefined],
+])("a front that is full, with %s, is unavailable until then", (_title, status, headers, retryAfterMs) => {
+  const failure = asEngineError(new RefusedAnswerError(status, "", headers));
+  expect(failure).toMatchObject({ kind: "unavailable", message: "the engine is busy", retryAfterMs });
+});
+
+test("a redirect is a failure, because its target was not configured", () => {
+  expect(asEngineError(new RefusedAnswerError(307, "", {}))).toMatchObject({ kind: "crashed" });
+});

@@ -2,6 +2,7 @@ import { EngineError } from "../engine.ts";
 import { RequestRefusedError } from "../request-refused.ts";
 import { isShortage } from "../supervision/shortage.ts";
 import { codeOf, isSilent, isUnconnected } from "../wire/connection.ts";
+import { droppedReasonHeader } from "./fronts.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";
 
 /** A fixed message for callers, because the engine's own message names members of its own API. */
@@ -20,7 +21,9 @@ export function asEngineError(error: unknown): unknown {
   if (isShortage(error)) return new EngineError("unavailable", "the engine could not be asked", { cause: error });
   if (isUnconnected(error)) return new EngineError("unavailable", "the engine is not running", { cause: error });
   if (isSilent(error)) return new EngineError("stalled", "the engine sent nothing in time", { cause: error });
-  if (codeOf(error) === undefined) return error;
+  // undici's code for this error can be undefined.
+  const isNotHttp = error instanceof Error && error.name === "HTTPParserError";
+  if (codeOf(error) === undefined && !isNotHttp) return error;
   return new EngineError("crashed", "the engine broke the connection", { cause: error });
 }
 
@@ -30,7 +33,13 @@ function readRefusal(cause: RefusedAnswerError): EngineError {
   if (status === 400 || status === 422) {
     return new EngineError("rejected", refusal, { cause });
   }
-  if (status === 429 || status === 503) return new EngineError("unavailable", "the engine is busy", { cause });
+  const retryAfterMs = cause.retryAfterMs;
+  // llm-d names the reason of a request that it has dropped, at times with another status.
+  const isDropped = cause.headers[droppedReasonHeader] !== undefined;
+  if (status === 429 || status === 503 || isDropped)
+    return new EngineError("unavailable", "the engine is busy", { cause, retryAfterMs });
+  // A redirect would send prompts to a place that the operator has not named.
+  if (status < 400) return new EngineError("crashed", "the engine answered with a redirect", { cause });
   if (status < 500) return new EngineError("unavailable", "the engine does not serve us", { cause });
   return new EngineError("crashed", "the engine failed", { cause });
 }

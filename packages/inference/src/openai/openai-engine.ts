@@ -20,6 +20,7 @@ import { Workload } from "../supervision/workload.ts";
 import { asEngineError } from "./engine-failure.ts";
 import type { CacheSalter } from "./cache-salt.ts";
 import type { ProtocolAdapter } from "./protocol-adapter.ts";
+import type { Front } from "./fronts.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** Keeps our upstream running, or watches one that others run. */
@@ -41,6 +42,7 @@ export interface OpenAiEngineOptions {
   readonly servedName: string;
   readonly upstream: Upstream;
   readonly saltOf: CacheSalter | undefined;
+  readonly front?: Front;
   readonly adapter: ProtocolAdapter;
   /** Undefined until its files have been read. */
   readonly model: () => OpenModel | undefined;
@@ -79,8 +81,8 @@ export class OpenAiEngine implements Engine {
   }
 
   #render(request: EngineRequest, signal: AbortSignal): Promise<PreparedPrompt> {
-    const { servedName, upstream, saltOf, adapter } = this.#options;
-    const served = { model: this.#readyModel(), servedName, upstream, saltOf };
+    const { servedName, upstream, saltOf, front, adapter } = this.#options;
+    const served = { model: this.#readyModel(), servedName, upstream, saltOf, ...(front && { front }) };
     return adapter.prepare(served, request, signal, maxCounted(this.metadata?.contextLength));
   }
 

@@ -1,6 +1,7 @@
 import type { EngineMetadata, EngineRequest, PreparedPrompt } from "../engine.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
 import type { CacheSalter } from "./cache-salt.ts";
+import type { Front } from "./fronts.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** A model as an upstream serves it. */
@@ -11,6 +12,8 @@ export interface ServedModel {
   readonly upstream: Upstream;
   /** Undefined: the operator has turned `cache_salt` off. */
   readonly saltOf: CacheSalter | undefined;
+  /** Absent: no other service is between Parley and the upstream. */
+  readonly front?: Front;
 }
 
 /** The form in which requests are sent to an upstream: as token ids (`completions/`) or as messages (`chat/`). */

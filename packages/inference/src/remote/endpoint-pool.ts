@@ -15,6 +15,8 @@ export interface PoolOptions {
   readonly openEndpoint: (baseUrl: string, address?: string) => Endpoint;
   /** Undefined: host names are not resolved here, because a proxy does it. */
   readonly lookup: Lookup | undefined;
+  /** True if the front behind the address needs to know the conversation. */
+  readonly needsConversation?: boolean;
 }
 
 /**
@@ -46,7 +48,7 @@ export class EndpointPool implements Upstream {
   }
 
   get hasChoice(): boolean {
-    return this.#endpoints.length > 1;
+    return this.#options.needsConversation === true || this.#endpoints.length > 1;
   }
 
   get ejected(): number {

@@ -1,21 +1,32 @@
-import type { Delivery, RequestOrigin } from "../engine.ts";
+import type { RequestOrigin } from "../engine.ts";
 import { hashOf } from "../openai/conversation.ts";
+import type { RoutedDelivery } from "../openai/upstream.ts";
 import { transform } from "../wire/transform.ts";
 import { backoffMs } from "../supervision/backoff.ts";
 import { isShortage } from "../supervision/shortage.ts";
 import { isUnconnected } from "../wire/connection.ts";
 import type { Connection, EventBatches } from "../wire/connection.ts";
+import type { SessionNamer } from "../openai/fronts.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";
 
 /** The first and the maximum ejection time of a failing endpoint. */
 const ejection = { firstMs: 1000, maxMs: 60_000 };
+
+export interface EndpointOptions {
+  /** Templates, see `fillHeaders`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined: no header needs a session id. */
+  readonly sessionOf?: SessionNamer | undefined;
+  /** The statuses with which a front says that it is full. */
+  readonly busy?: readonly number[];
+}
 
 /** One address that serves a model, with a circuit breaker: consecutive failures eject it for a growing time. */
 export class Endpoint {
   readonly connection: Connection;
   /** Of its address: the same in every server and after a restart. */
   readonly hash: number;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #options: EndpointOptions;
   #inFlight = 0;
   #requestCount = 0;
   #failuresInARow = 0;
@@ -23,11 +34,10 @@ export class Endpoint {
   #ejectedUntil = 0;
   #failureReason = "";
 
-  /** @param headers templates, see `fillHeaders` */
-  constructor(connection: Connection, headers: Readonly<Record<string, string>>) {
+  constructor(connection: Connection, options: EndpointOptions) {
     this.connection = connection;
     this.hash = hashOf(`${connection.baseUrl} ${connection.address ?? ""}`);
-    this.#headers = headers;
+    this.#options = options;
   }
 
   /** The number of requests whose answers are not complete. */
@@ -67,11 +77,13 @@ export class Endpoint {
   }
 
   /** Opens one answer. A failure of the endpoint, not of the request, ejects it. */
-  async open(path: string, body: string, signal: AbortSignal, delivery: Delivery): Promise<EventBatches> {
+  async open(path: string, body: string, signal: AbortSignal, delivery: RoutedDelivery): Promise<EventBatches> {
     this.#inFlight += 1;
     this.#requestCount += 1;
     try {
-      const headers = fillHeaders(this.#headers, delivery.origin);
+      const { headers: templates, sessionOf } = this.#options;
+      const session = sessionOf?.(delivery.origin, delivery.conversation);
+      const headers = fillHeaders(templates, delivery.origin, session);
       return this.#watch(await this.connection.open(path, body, signal, delivery, headers), signal);
     } catch (error) {
       this.#inFlight -= 1;
@@ -106,11 +118,12 @@ export class Endpoint {
   }
 
   /**
-   * Ejects the endpoint, unless it refused only this one request or our own process had a shortage. Other refusals count,
+   * Ejects the endpoint, unless it refused only this one request, is full, or our own process had a shortage. Other refusals count,
    * because every request fails where the model or our key is unknown.
    */
   #recordFailure(error: unknown): void {
-    if (error instanceof RefusedAnswerError && [400, 413, 422].includes(error.status)) return;
+    const harmless = [400, 413, 422, ...(this.#options.busy ?? [])];
+    if (error instanceof RefusedAnswerError && harmless.includes(error.status)) return;
     if (isShortage(error)) return;
     this.#failureReason = `${nameOf(this.connection)}: ${error instanceof Error ? error.message : String(error)}`;
     this.#ejectedUntil = performance.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
@@ -131,20 +144,25 @@ export function isRetryable(error: unknown): boolean {
 const maxCharacters = 256;
 
 /**
- * Fills header templates with values of the caller: `{key}`, `{user}`, `{metadata.NAME}`. A header whose value is missing is
+ * Fills header templates with values of the caller: `{key}`, `{user}`, `{session}`, `{weight}`, `{request}`, `{trace}`,
+ * `{metadata.NAME}`. A header whose value is missing is
  * left out. Characters that a header must not contain become `?`, so that a caller cannot add headers.
  */
 export function fillHeaders(
   templates: Readonly<Record<string, string>>,
   origin: RequestOrigin | undefined,
+  session?: string,
 ): Readonly<Record<string, string>> {
   const filled = Object.entries(templates).flatMap(([name, template]) => {
     let isComplete = true;
-    const text = template.replaceAll(/\{(key|user|metadata\.([\w.-]+))\}/g, (_all, word: string, member?: string) => {
-      const value = valueOf(origin, word, member);
-      isComplete &&= value !== undefined;
-      return (value ?? "").replaceAll(/[^\x21-\x7e]/g, "?").slice(0, maxCharacters);
-    });
+    const text = template.replaceAll(
+      /\{(key|user|session|weight|request|trace|metadata\.([\w.-]+))\}/g,
+      (_all, word: string, member?: string) => {
+        const value = word === "session" ? session : valueOf(origin, word, member);
+        isComplete &&= value !== undefined;
+        return (value ?? "").replaceAll(/[^\x21-\x7e]/g, "?").slice(0, maxCharacters);
+      },
+    );
     return isComplete ? [[name, text] as const] : [];
   });
   return Object.fromEntries(filled);
@@ -153,6 +171,9 @@ export function fillHeaders(
 function valueOf(origin: RequestOrigin | undefined, word: string, member: string | undefined): string | undefined {
   if (word === "key") return origin?.key;
   if (word === "user") return origin?.user;
+  if (word === "weight") return origin?.weight?.toString();
+  if (word === "request") return origin?.requestId;
+  if (word === "trace") return origin?.traceparent;
   const { metadata = {} } = origin ?? {};
   return member !== undefined && Object.hasOwn(metadata, member) ? (metadata[member] ?? undefined) : undefined;
 }

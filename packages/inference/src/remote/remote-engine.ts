@@ -10,6 +10,9 @@ import type { SupervisorReport } from "../supervision/supervised.ts";
 import type { Timings } from "../supervision/timings.ts";
 import { Connection } from "../wire/connection.ts";
 import { Endpoint } from "./endpoint.ts";
+import type { EndpointOptions } from "./endpoint.ts";
+import { fronts, sessionNamer } from "../openai/fronts.ts";
+import type { Front, FrontName } from "../openai/fronts.ts";
 import { EndpointPool } from "./endpoint-pool.ts";
 import { HealthMonitor } from "./health-monitor.ts";
 import { lookupAll } from "./resolve-endpoints.ts";
@@ -29,8 +32,14 @@ export interface RemoteOptions {
   readonly baseUrls: readonly string[];
   /** Folder with the model's tokenizer and chat template. */
   readonly tokenizerFolder: string;
-  /** Headers of every request. `{key}`, `{user}` and `{metadata.NAME}` are replaced by values of the caller. */
+  /** Headers of every request. `{key}`, `{user}`, `{session}`, `{metadata.NAME}` and others are replaced by values of the caller. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The service between Parley and the engines. Absent: `generic`, which gets no headers but the given ones. */
+  readonly front?: FrontName | undefined;
+  /** The header for the session id, in place of the front's. */
+  readonly sessionHeader?: string | undefined;
+  /** The member of `metadata` that names a conversation. Absent: `session`. */
+  readonly sessionMember?: string | undefined;
   readonly bearer: string | undefined;
   readonly caFile: string | undefined;
   readonly proxyUrl: string | undefined;
@@ -56,9 +65,12 @@ export interface RemoteOptions {
 /** A model that others serve, on one machine or on many behind a router. */
 export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
   const { name, servedName, timings } = options;
+  const front: Front = fronts[options.front ?? "generic"];
+  const endpoint = endpointOptions(front, options);
   const upstream = new EndpointPool({
     baseUrls: options.baseUrls,
-    openEndpoint: (baseUrl, address) => new Endpoint(connect(baseUrl, address, options), options.headers),
+    openEndpoint: (baseUrl, address) => new Endpoint(connect(baseUrl, address, options), endpoint),
+    needsConversation: endpoint.sessionOf !== undefined,
     lookup: options.proxyUrl === undefined ? (options.lookup ?? lookupAll) : undefined,
   });
   let opened: OpenModel | undefined;
@@ -74,14 +86,24 @@ export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
       upstream.reinstateAll();
       const model = await open();
       const metadata = await readMetadata(upstream, { ...options, model }, signal);
-      return adapter.probeReadiness({ model, servedName, upstream, saltOf }, metadata, signal);
+      return adapter.probeReadiness({ model, servedName, upstream, saltOf, front }, metadata, signal);
     },
     checkHealth: (signal) => upstream.checkHealth(signal),
     failureReason: () => upstream.failureReason,
     report: options.report,
   });
   monitor.start();
-  return new OpenAiEngine({ servedName, upstream, saltOf, adapter, model: () => opened, lifecycle: monitor });
+  return new OpenAiEngine({ servedName, upstream, saltOf, front, adapter, model: () => opened, lifecycle: monitor });
+}
+
+function endpointOptions(front: Front, options: RemoteOptions): EndpointOptions {
+  const { headers: own, sessionHeader = front.sessionHeader, sessionMember = "session", cacheSecret } = options;
+  const ownNames = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  const standard = Object.entries(front.headers).filter(([name]) => !ownNames.has(name));
+  const session = sessionHeader === undefined ? {} : { [sessionHeader]: "{session}" };
+  const headers = { ...session, ...Object.fromEntries(standard), ...own };
+  const isSession = Object.values(headers).some((template) => template.includes("{session}"));
+  return { headers, busy: front.busy, sessionOf: isSession ? sessionNamer(cacheSecret, sessionMember) : undefined };
 }
 
 function connect(

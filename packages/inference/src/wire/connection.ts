@@ -131,7 +131,7 @@ export class Connection {
       );
       const status = await answer.status;
       if (status === 200) return answer;
-      throw await RefusedAnswerError.read(status, bytesOf(answer));
+      throw await RefusedAnswerError.read(status, answer.headers, bytesOf(answer));
     } finally {
       this.#waits.count -= 1;
     }

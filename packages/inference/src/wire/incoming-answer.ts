@@ -6,6 +6,7 @@ import type { AnswerState } from "./answer-states.ts";
 import type { AnswerHandler } from "./connection-pool.ts";
 import type { PausableConnection } from "./pausable-client.ts";
 import { readInTurn } from "./read-turns.ts";
+import type { AnswerHeaders } from "./refused-answer.ts";
 import { SocketPauses } from "./socket-pauses.ts";
 
 /** The interval, in milliseconds, at which an answer that is not streamed is read. */
@@ -41,6 +42,7 @@ export class IncomingAnswer implements AnswerHandler {
   #chunks: Buffer[] = [];
   #size = 0;
   #failure: unknown;
+  #headers: AnswerHeaders = {};
   /** Ends the gathering of bytes; after the reader has left, ends the answer. */
   #timer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
@@ -56,6 +58,11 @@ export class IncomingAnswer implements AnswerHandler {
   /** Resolves with the status code when the answer begins. After that, call `next` until it ends, or `leave`. */
   get status(): Promise<number> {
     return this.#status.promise;
+  }
+
+  /** The headers of the answer, once it has begun. */
+  get headers(): AnswerHeaders {
+    return this.#headers;
   }
 
   /** Resolves with the next bytes. @throws the error of the connection, or the signal's reason */
@@ -91,9 +98,11 @@ export class IncomingAnswer implements AnswerHandler {
     if (this.#signal.aborted) this.#onAbort();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders = {}): void {
     // Ignores 1xx responses, which precede the answer.
-    if (status >= 200) this.#status.resolve(status);
+    if (status < 200) return;
+    this.#headers = headers;
+    this.#status.resolve(status);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -1,18 +1,35 @@
 /** The maximum number of characters read of a body, which may be a page of HTML. */
 const maxCharacters = 500;
 
+/** The headers of an answer, by their names in lower case. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 /** An HTTP answer with another status than 200. Its message is for the log, never for a caller. */
 export class RefusedAnswerError extends Error {
   override name = "RefusedAnswerError";
   readonly status: number;
+  readonly headers: AnswerHeaders;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, headers: AnswerHeaders = {}) {
     super(`HTTP ${status}: ${message}`);
     this.status = status;
+    this.headers = headers;
   }
 
-  static async read(status: number, body: AsyncIterable<Uint8Array>): Promise<RefusedAnswerError> {
-    return new RefusedAnswerError(status, findMessage(await readStart(body)));
+  static async read(
+    status: number,
+    headers: AnswerHeaders,
+    body: AsyncIterable<Uint8Array>,
+  ): Promise<RefusedAnswerError> {
+    return new RefusedAnswerError(status, findMessage(await readStart(body)), headers);
+  }
+
+  /** The value of `Retry-After` in milliseconds. A date counts from the `Date` of the answer, because clocks differ. Undefined: none, or malformed. */
+  get retryAfterMs(): number | undefined {
+    const { "retry-after": value, date } = this.headers;
+    if (typeof value !== "string") return undefined;
+    const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.parse(String(date));
+    return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
   }
 }
 

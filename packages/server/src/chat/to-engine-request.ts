@@ -1,7 +1,7 @@
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { components } from "@parley/contract/types";
 import { showSchema } from "@parley/inference";
-import type { EngineMetadata, EngineRequest, FunctionTool, Sampling } from "@parley/inference";
+import type { EngineMetadata, EngineRequest, FunctionTool, RequestOrigin, Sampling } from "@parley/inference";
 import type { Schema } from "@parley/json-schema-grammar";
 import { samplingNames } from "../config/sampling.ts";
 import { ApiError } from "../errors/api-error.ts";
@@ -30,7 +30,7 @@ export function toEngineRequest(
   body: ChatRequest,
   text: BodyText,
   { metadata, defaultReasoningEffort }: ModelTraits,
-  keyId: string,
+  sender: Pick<RequestOrigin, "key" | "weight" | "requestId" | "traceparent">,
 ): EngineRequest {
   assertSupported(body, metadata);
   const tools = (body.tools ?? []).map(toFunctionTool);
@@ -51,7 +51,12 @@ export function toEngineRequest(
     seed: typeof body.seed === "number" ? text.sourceOf("seed") : undefined,
     sampling: toSampling(body, metadata),
     stop: typeof body.stop === "string" ? [body.stop] : (body.stop ?? []),
-    origin: { key: keyId, user: body.user ?? undefined, metadata: body.metadata ?? undefined },
+    origin: {
+      ...sender,
+      user: body.user ?? undefined,
+      metadata: body.metadata ?? undefined,
+      cacheKey: body.prompt_cache_key ?? undefined,
+    },
     topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
   };
 }

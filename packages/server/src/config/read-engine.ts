@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { findHeaderFaults } from "./check-front.ts";
 import { modelShortcuts } from "./default-models.ts";
 import type { EngineDriver } from "./engine-settings.ts";
 import { explainWrapping } from "./explain-environment.ts";
@@ -116,6 +117,7 @@ function readRemote({ name, given }: Entry, reading: Reading): EngineConfig | un
   const { urls = [], tokenizer = weights } = remote;
   if (urls.length === 0) reading.faults.push(lacks(name, "remote", ["remote", "urls"]));
   if (tokenizer === undefined) reading.faults.push(lacks(name, "remote", ["remote", "tokenizer"]));
+  reading.faults.push(...findHeaderFaults(remote, `models.${name}.remote`));
   const apiKey = readUpstreamKey(remote, `models.${name}.remote`, reading);
   return tokenizer === undefined ? undefined : { driver: "remote", urls, tokenizer, apiKey, slots, given: remote };
 }

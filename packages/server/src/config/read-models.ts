@@ -1,3 +1,4 @@
+import { findFrontCollisions } from "./check-front.ts";
 import { defaultNames, defaultsOf, demoModels, stubDescription } from "./default-models.ts";
 import type { DemoName, ModelSettings, ReasoningEffort } from "./model-settings.ts";
 import { readEngine } from "./read-engine.ts";
@@ -49,7 +50,7 @@ export function readModels(given: ModelsGiven | undefined, reading: Reading): Mo
   const entries = Object.entries(given ?? Object.fromEntries(defaultNames.map((name) => [name, null])));
   if (entries.length === 0) reading.faults.push("models must name at least one model");
   const models = entries.flatMap(([name, own]) => readModel(name, own ?? {}, reading) ?? []);
-  reading.faults.push(...findCollisions(models));
+  reading.faults.push(...findCollisions(models), ...findFrontCollisions(models));
   return models;
 }
 

@@ -1,5 +1,10 @@
+import { fronts } from "@parley/inference/fronts";
 import { z } from "zod";
 import { about, baseUrl, listOf, mapping, oneOf, path, text, yesOrNo } from "./value-kinds.ts";
+
+const frontNames = Object.keys(fronts) as (keyof typeof fronts)[]; // an object has its keys
+
+const headerName = text("the name of a header", /^[A-Za-z0-9-]+$/);
 
 /** The connection to a model on another server. */
 export const remoteSchema = mapping({
@@ -23,10 +28,22 @@ export const remoteSchema = mapping({
   ),
   api_key_file: about(path(), "file with the bearer token for this upstream, read when the server starts"),
   headers: about(
-    z.record(text("the name of a header", /^[A-Za-z0-9-]+$/), text("one line of text", /^[^\r\n]*$/), {
+    z.record(headerName, text("one line of text", /^[^\r\n]*$/), {
       error: "a mapping of names to texts",
     }),
-    "headers of every request; {key}, {user} and {metadata.NAME} are replaced by the caller's values",
+    "headers of every request; {key}, {user}, {weight}, {request}, {trace}, {session} and {metadata.NAME} are replaced by the caller's values",
+  ),
+  front: about(
+    oneOf(...frontNames),
+    "service at these addresses that spreads requests over several engines: it decides which headers are sent and what refusals mean; absent: generic, which gets only `headers`",
+  ),
+  session_header: about(
+    headerName,
+    "header for the session id, a keyed hash that is the same for all turns of a conversation; absent: the one that `front` reads by default",
+  ),
+  session_member: about(
+    text("a name", /./),
+    "member of `metadata` that names the conversation in requests without `prompt_cache_key`; absent: session; without either, the first message decides",
   ),
   ca_file: about(path(), "file with trusted certificates (PEM)"),
   proxy: about(baseUrl(), "address of a proxy to the server"),

@@ -1,6 +1,8 @@
 import { EngineError } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 
+const maxRetryAfterMs = 60_000;
+
 /**
  * Turns an engine's failure into an API error. The message of the engine is only passed on if the engine rejected the
  * request.
@@ -11,7 +13,8 @@ export function toApiError(error: unknown): unknown {
     return new ApiError("invalid_value", error.message, { param: error.param ?? "messages", cause: error });
   if (error.kind === "unavailable") {
     return new ApiError("service_unavailable", "The model is not ready at the moment. Try again shortly.", {
-      retryAfterMs: 2000,
+      // An upstream may ask for hours. A caller gives up before that, and the model may be free sooner.
+      retryAfterMs: Math.min(error.retryAfterMs ?? 2000, maxRetryAfterMs),
       cause: error,
     });
   }

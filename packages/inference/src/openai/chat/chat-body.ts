@@ -31,6 +31,8 @@ export interface ChatJob {
   readonly vocabulary: Vocabulary;
   readonly dialect: ChatDialect;
   readonly cacheSalt: string | undefined;
+  /** The members for the front. */
+  readonly members: object;
   /** The index of this choice, from 0. */
   readonly choice: number;
 }
@@ -49,6 +51,7 @@ export function chatBody(job: ChatJob): string {
     messages: toChatMessages(request.messages, dialect),
     max_tokens: request.maxTokens,
     cache_salt: job.cacheSalt,
+    ...job.members,
     ...samplingOf(job),
     ...toolsOf(request, isVllm),
     ...formatOf(request.format),

@@ -4,6 +4,7 @@ import type { ConstrainedRequest } from "../../probe.ts";
 import type { OpenModel } from "../../model-folder/open-model.ts";
 import { handOver, withoutMessages } from "../../prompt/hand-over.ts";
 import type { PromptOwner } from "../../prompt/prompt-threads.ts";
+import { membersOf } from "../fronts.ts";
 import type { ServedModel } from "../protocol-adapter.ts";
 import { findConversation } from "../conversation.ts";
 import { runChoices } from "../run-choices.ts";
@@ -45,7 +46,7 @@ function prepared(served: ChatModel, tokens: number, request: EngineRequest, sig
 }
 
 function begin(
-  { model, servedName, upstream, saltOf, dialect }: ChatModel,
+  { model, servedName, upstream, saltOf, dialect, front }: ChatModel,
   promptTokens: number,
   request: ConstrainedRequest,
   signal: AbortSignal,
@@ -58,7 +59,8 @@ function begin(
   const delivery = { ...rendered, conversation };
   const plan = planAnswer(request, dialect.capabilities);
   const cacheSalt = dialect.isSalted ? saltOf?.(request.origin) : undefined;
-  const job = { model: servedName, request, plan, vocabulary, dialect, cacheSalt };
+  const members = front ? membersOf(front, request.origin) : {};
+  const job = { model: servedName, request, plan, vocabulary, dialect, cacheSalt, members };
   const countTokens = counterOf(model, { keyId: request.origin?.key ?? "", signal });
   return Array.from({ length: request.n }, (_, choice) => {
     // Built before the streams are opened, because it throws for requests that the service does not support.

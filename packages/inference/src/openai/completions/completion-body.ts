@@ -16,6 +16,8 @@ export interface CompletionJob {
   readonly vocabulary: Vocabulary;
   readonly endOfTurn: readonly number[];
   readonly cacheSalt: string | undefined;
+  /** The members for the front. */
+  readonly members: object;
   /** The number of this choice, from 0. */
   readonly choice: number;
 }
@@ -37,6 +39,7 @@ export function completionBody(job: CompletionJob): string {
     // Usage in every event, so that a stream that breaks off is still counted.
     stream_options: { include_usage: true, continuous_usage_stats: true },
     return_token_ids: true,
+    ...job.members,
     ...(request.topLogprobs !== undefined && { logprobs: request.topLogprobs, return_tokens_as_token_ids: true }),
     ...(constraint && {
       structured_outputs: { structural_tag: JSON.stringify({ type: "structural_tag", format: constraint }) },

@@ -4,6 +4,7 @@ import { expectToken, probeRequest, streamAtOnce } from "../../probe.ts";
 import type { ConstrainedRequest } from "../../probe.ts";
 import { handOver, withoutMessages } from "../../prompt/hand-over.ts";
 import type { Prompt } from "../../prompt/render-prompt.ts";
+import { membersOf } from "../fronts.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
 import { findConversation } from "../conversation.ts";
 import type { Conversation } from "../conversation.ts";
@@ -46,7 +47,7 @@ function prepared(served: ServedModel, prompt: Prompt, request: Routed, signal: 
 }
 
 function beginChoices(
-  { model, servedName, upstream, saltOf }: ServedModel,
+  { model, servedName, upstream, saltOf, front }: ServedModel,
   prompt: Prompt,
   request: Generation & Routed,
   signal: AbortSignal,
@@ -57,7 +58,18 @@ function beginChoices(
   const constraint = constraintFor({ plan, grammars, vocabulary, opensInReasoning: prompt.opensInReasoning });
   const cacheSalt = saltOf?.(request.origin);
   const { tokens } = prompt;
-  const job = { model: servedName, request, prompt: tokens, plan, constraint, vocabulary, endOfTurn, cacheSalt };
+  const members = front ? membersOf(front, request.origin) : {};
+  const job = {
+    model: servedName,
+    request,
+    prompt: tokens,
+    plan,
+    constraint,
+    vocabulary,
+    endOfTurn,
+    cacheSalt,
+    members,
+  };
   return Array.from({ length: request.n }, (_, choice) => ({
     open: () => upstream.open("/v1/completions", completionBody({ ...job, choice }), signal, request),
     reader: new CompletionChoiceReader({

@@ -1,0 +1,100 @@
+import { createHmac } from "node:crypto";
+import type { RequestOrigin } from "../engine.ts";
+import type { Conversation } from "./conversation.ts";
+
+/** The service between Parley and several engines: what it reads of a request, and what its refusals mean. */
+export interface Front {
+  /** Header templates, see `fillHeaders`. Headers of the operator with the same name replace them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The header that keeps a conversation on one engine; undefined: there is none. */
+  readonly sessionHeader?: string;
+  /** The path in the body where the weight of the key is the priority, a larger one being more urgent. */
+  readonly priorityPath?: readonly [string, ...string[]];
+  /** The statuses that mean "full". They do not count as a failure of the address. */
+  readonly busy: readonly number[];
+  /** The settings of the front with which it can use prompts of token ids, in one sentence for the operator. */
+  readonly advice: string;
+}
+
+const traced = { "x-request-id": "{request}", traceparent: "{trace}" };
+
+/** The fronts by the name that the configuration gives them. */
+export const fronts = {
+  generic: { headers: {}, busy: [], advice: "give it a policy that keeps a session on one engine, by a header" },
+  "vllm-router": {
+    headers: traced,
+    sessionHeader: "x-session-id",
+    busy: [429, 503],
+    advice: "start it with --policy consistent_hash: cache_aware compares texts, and sees only the length of token ids",
+  },
+  "production-stack": {
+    headers: traced,
+    sessionHeader: "x-session-id",
+    busy: [429, 503],
+    advice:
+      "start it with --routing-logic session --session-key x-session-id: prefixaware answers 500 to token ids, and kvaware tokenizes them again",
+  },
+  dynamo: {
+    headers: traced,
+    sessionHeader: "x-dynamo-session-id",
+    priorityPath: ["nvext", "agent_hints", "priority"],
+    busy: [429, 503, 529],
+    advice: "start its frontend with --router-mode kv, or with --router-session-affinity-ttl-secs",
+  },
+  "llm-d": {
+    headers: {
+      ...traced,
+      "x-llm-d-inference-fairness-id": "{key}",
+      "x-llm-d-inference-objective": "weight-{weight}",
+      // The names before 0.10.
+      "x-gateway-inference-fairness-id": "{key}",
+      "x-gateway-inference-objective": "weight-{weight}",
+    },
+    sessionHeader: "x-session-id",
+    busy: [429],
+    advice: "use its prefix-cache scorer, which reads token ids",
+  },
+  ray: {
+    headers: traced,
+    sessionHeader: "x-session-id",
+    busy: [429, 503],
+    advice:
+      "use a request router that reads the session, with RAY_SERVE_SESSION_ID_HEADER_KEY=x-session-id: its prefix tree compares texts",
+  },
+} as const satisfies Readonly<Record<string, Front>>;
+
+export type FrontName = keyof typeof fronts;
+
+/** The header of llm-d that says why it has dropped a request. */
+export const droppedReasonHeader = "x-llm-d-request-dropped-reason";
+
+/** Returns the session id of a request, 32 characters; undefined if nothing tells to which conversation it belongs. */
+export type SessionNamer = (
+  origin: RequestOrigin | undefined,
+  conversation: Conversation | undefined,
+) => string | undefined;
+
+/**
+ * The id is a keyed hash, so a front and its log learn neither the caller's value nor which of two keys share one.
+ * @param secret at least 32 bytes that only this installation knows
+ * @param member the member of `metadata` that names a conversation, where the request has no `prompt_cache_key`
+ */
+export const sessionNamer =
+  (secret: Uint8Array, member: string): SessionNamer =>
+  (origin, conversation) => {
+    if (!origin) return undefined;
+    const { metadata = {} } = origin;
+    const named = origin.cacheKey ?? (Object.hasOwn(metadata, member) ? metadata[member] : undefined);
+    const subject = named ?? (conversation && `opening ${conversation.opening}`);
+    if (subject === undefined) return undefined;
+    const text = JSON.stringify([origin.placedAs ?? origin.key, subject]);
+    return createHmac("sha256", secret).update(`session:${text}`).digest("base64url").slice(0, 32);
+  };
+
+/** Returns the members that a front adds to the body of a request. */
+export function membersOf({ priorityPath }: Front, origin: RequestOrigin | undefined): object {
+  if (!priorityPath || origin?.weight === undefined) return {};
+  // The priority is an integer, and a weight may be a fraction.
+  const priority: unknown = Math.round(origin.weight);
+  return priorityPath.reduceRight<unknown>((value, name) => ({ [name]: value }), priority) as object; // a path has a name
+}

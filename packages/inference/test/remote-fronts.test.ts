@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import type { RequestOrigin } from "../src/engine.ts";
+import { fronts } from "../src/openai/fronts.ts";
+import type { FrontName } from "../src/openai/fronts.ts";
+import { ask, event, open, refuse, start, tokens } from "../testing/remote-places.ts";
+import type { Answer, Place } from "../testing/remote-places.ts";
+import { askOne } from "../testing/requests.ts";
+
+/** A scripted front: it shows which headers and members it gets, and refuses as the real ones do. */
+
+const trace = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
+const origin: RequestOrigin = { key: "key_1", weight: 3, requestId: "req_1", traceparent: trace };
+
+async function sent(
+  front: FrontName,
+  origin: RequestOrigin,
+  text = "Hello",
+): Promise<Pick<Place["requests"][number], "headers" | "body">> {
+  const place = await open();
+  const engine = await start([place], { front });
+  await askOne(engine, { origin, messages: [{ role: "user", content: text }] });
+  return place.requests.at(-1) ?? { headers: {}, body: "{}" };
+}
+
+const sessionOf = async (origin: RequestOrigin, text?: string): Promise<unknown> =>
+  (await sent("ray", origin, text)).headers["x-session-id"];
+
+test.each<[FrontName, object]>([
+  ["vllm-router", { "x-session-id": expect.stringMatching(/^[\w-]{32}$/) }],
+  ["production-stack", { "x-session-id": expect.stringMatching(/^[\w-]{32}$/) }],
+  ["dynamo", { "x-dynamo-session-id": expect.stringMatching(/^[\w-]{32}$/) }],
+  ["llm-d", { "x-llm-d-inference-fairness-id": "key_1", "x-llm-d-inference-objective": "weight-3" }],
+  ["ray", { "x-session-id": expect.stringMatching(/^[\w-]{32}$/) }],
+])("%s gets its headers", async (front, headers) => {
+  const { headers: got } = await sent(front, origin);
+  expect(got).toMatchObject({ ...headers, "x-request-id": "req_1", traceparent: trace });
+});
+
+test("a generic front gets no header but those of the operator", async () => {
+  const { headers } = await sent("generic", origin);
+  expect(Object.keys(headers).filter((name) => name.startsWith("x-") || name === "traceparent")).toEqual([]);
+});
+
+test("Dynamo gets the weight of the key as a priority, and the others nothing", async () => {
+  expect(JSON.parse((await sent("dynamo", origin)).body)).toMatchObject({ nvext: { agent_hints: { priority: 3 } } });
+  expect((await sent("ray", origin)).body).not.toContain("nvext");
+});
+
+test("a session is the same for all turns of a conversation of one key, and for nothing else", async () => {
+  const named = { ...origin, cacheKey: "chat-1" };
+  expect(await sessionOf(named, "a")).toBe(await sessionOf(named, "b"));
+  expect(await sessionOf(named)).not.toBe(await sessionOf({ ...named, key: "key_2" }));
+  expect(await sessionOf(named)).not.toBe(await sessionOf({ ...named, cacheKey: "chat-2" }));
+  const byMetadata = { ...origin, metadata: { session: "s" } };
+  expect(await sessionOf(byMetadata, "a")).toBe(await sessionOf(byMetadata, "b"));
+  expect(await sessionOf(origin, "a")).toBe(await sessionOf(origin, "a"));
+  expect(await sessionOf(origin, "a")).not.toBe(await sessionOf(origin, "b"));
+});
+
+test("the operator chooses the session header, and replaces headers of the front", async () => {
+  const place = await open();
+  const options = {
+    front: "llm-d",
+    sessionHeader: "x-chat",
+    headers: { "X-LLM-D-Inference-Objective": "batch" },
+  } as const;
+  const engine = await start([place], options);
+  await askOne(engine, { origin });
+  const headers = place.requests.at(-1)?.headers ?? {};
+  expect(headers).toMatchObject({
+    "x-chat": expect.stringMatching(/^[\w-]{32}$/),
+    "x-llm-d-inference-objective": "batch",
+  });
+  expect(headers).not.toHaveProperty("x-session-id");
+});
+
+test.each(
+  Object.entries(fronts).flatMap(([name, { busy }]) => busy.map((status) => [name as FrontName, status] as const)),
+)("%s that is full (%i) stays ready, and is asked again at once", async (front, status) => {
+  const place = await open();
+  const engine = await start([place], { front });
+  const { answer } = place;
+  place.answer = refuse(status, "full");
+  expect(await ask(engine)).toMatch(/unavailable|crashed/);
+  place.answer = answer;
+  expect(await ask(engine)).toBe("abcdefgh");
+  expect(engine.gauges()).toMatchObject({ ejected: 0, restarts: 0 });
+});
+
+const html = "<html><body>Welcome to the gateway</body></html>";
+const done = event("[DONE]");
+test.each<[string, Answer]>([
+  ["HTML with status 200", (response) => void response.writeHead(200, { "content-type": "text/html" }).end(html)],
+  ["nothing with status 200", (response) => void response.end()],
+  ["only the end of a stream", (response) => void response.end(done)],
+  ["JSON with status 200", (response) => void response.end('{"choices":[]}')],
+  ["a redirect", (response) => void response.writeHead(302, { location: "http://127.0.0.1:1/" }).end()],
+  ["a redirect that keeps the method", (response) => void response.writeHead(308, { location: "/v1/models" }).end()],
+  ["a close without a status", (response) => void response.destroy()],
+  ["bytes that are not HTTP", (response) => void response.socket?.end("hello\r\n\r\n")],
+  ["HTML in the middle", (response) => void response.write(tokens(2, null), () => response.end(html))],
+  ["an end in the middle", (response) => void response.end(tokens(2, null))],
+  ["an early [DONE]", (response) => void response.end(tokens(2, null) + done)],
+])("a front that answers %s fails, and never ends clean", async (_title, answer) => {
+  const place = await open();
+  const engine = await start([place], { front: "vllm-router" });
+  place.answer = answer;
+  expect(await ask(engine)).toMatch(/^(ab)?\((crashed|protocol)\)$/);
+});
