@@ -149,8 +149,8 @@ test("inference compiles a schema in one place, which remembers it", () => {
 });
 
 /**
- * The rooms of the server, from the bottom to the top: each with the rooms that its files may import. `app.ts`, `deps.ts`
- * and `server.ts` put them together.
+ * The rooms of the server, from the bottom to the top: each with the rooms that its files may import. The files next to
+ * them put them together, in one process or in several (`workers/`).
  */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   errors: [],
@@ -188,7 +188,7 @@ test("every folder of the server is a room, or starts and bundles it", () => {
       .map(roomOf)
       .filter((name) => !name.includes(".")),
   );
-  expect([...folders].toSorted()).toEqual([...Object.keys(rooms), "bundle", "cli"].toSorted());
+  expect([...folders].toSorted()).toEqual([...Object.keys(rooms), "bundle", "cli", "workers"].toSorted());
 });
 
 test("no data of a request is kept in a map that is keyed by the request, its response or its socket", () => {
@@ -198,7 +198,7 @@ test("no data of a request is kept in a map that is keyed by the request, its re
 
 test("only dates are read from the wall clock; spans are measured with a monotonic one, which nobody can set", () => {
   const datesOnly =
-    /^packages\/client\/src\/retry-advice\.|^packages\/server\/src\/(cli\/(read-argument|backup|deliver-key|migrate|prune|keys)|bundle\/write-bundle|http\/exchange|server|state\/database)\.ts$/;
+    /^packages\/client\/src\/retry-advice\.|^packages\/server\/src\/(cli\/(read-argument|backup|deliver-key|migrate|prune|keys)|bundle\/write-bundle|http\/exchange|open-parts|serve-requests|state\/database|workers\/start-workers)\.ts$/;
   const strays = sourcesIn("packages/").filter((path) => /^packages\/(client|inference|server)\/src\//.test(path));
   expect(strays.filter((path) => read(path).includes("Date.now") && !datesOnly.test(path))).toEqual([]);
 });

@@ -31,7 +31,8 @@ test("a remote engine reads undici with its first request", () => {
 });
 
 test("wherever a server is started, `deploy/parley` or `launch.mjs` gives Node the same flags", () => {
-  for (const path of ["deploy/parley", "launch.mjs"]) expect(read(path)).toContain("packages/server/src/node-flags.json");
+  for (const path of ["deploy/parley", "launch.mjs"])
+    expect(read(path)).toContain("packages/server/src/node-flags.json");
   expect(read("deploy/parley.service")).toContain("ExecStart=/opt/parley/deploy/parley start\n");
   expect(read("deploy/server.Dockerfile")).toContain('ENTRYPOINT ["parley"]\nCMD ["start"]');
   const starts = ["deploy/parley.service", "deploy/server.Dockerfile", "docs/guides/services.md", "ci/services.ts"];

@@ -1,4 +1,3 @@
-import type { RequestListener } from "node:http";
 import type { ServerRegister } from "./accounts/servers/server-register.ts";
 import { watchServers } from "./accounts/servers/watch-servers.ts";
 import { addKeyMetrics } from "./accounts/key-metrics.ts";
@@ -12,7 +11,7 @@ import { startModels } from "./models/start-models.ts";
 import type { StartedModel, StartOptions } from "./models/start-models.ts";
 import type { Observed } from "./observe/gauges.ts";
 import type { Log } from "./observe/log.ts";
-import { createMetrics, metricsHandler } from "./observe/metrics.ts";
+import { createMetrics } from "./observe/metrics.ts";
 import type { Metrics } from "./observe/metrics.ts";
 import type { OpenedLimits } from "./serve-requests.ts";
 import { openSite } from "./site/open-site.ts";
@@ -89,10 +88,9 @@ export function metricsOf(
   config: Config,
   { keys, ledger, servers, databaseBytes }: OwnParts,
   observed: Omit<Observed, "servers" | "databaseBytes">,
-): Metrics & { readonly handler: RequestListener } {
+): Metrics {
   const addOfKeys = keyMetricsOf(config, { keys, ledger, nowMs });
-  const metrics = createMetrics({ ...observed, servers, databaseBytes }, addOfKeys);
-  return { ...metrics, handler: metricsHandler(metrics.registry) };
+  return createMetrics({ ...observed, servers, databaseBytes }, addOfKeys);
 }
 
 /** Returns a function that adds the metrics by key; undefined if none are wanted. */

@@ -7,6 +7,7 @@ import { metricsOf, openMetrics, openModels, openParts, pageOf } from "./open-pa
 import { newSamples, serveRequests } from "./serve-requests.ts";
 import { DescriptorWatch, fitDescriptors } from "./sockets/descriptors.ts";
 import { Listener } from "./sockets/listener.ts";
+import { metricsHandler } from "./observe/metrics.ts";
 import type { Log } from "./observe/log.ts";
 
 export interface ServerOptions {
@@ -29,6 +30,10 @@ export interface RunningServer {
   readonly keys: KeyStore;
   /** Number of ledger entries that a dead server had left open. They were closed at this start. */
   readonly abandoned: number;
+  /** Rejects when the server cannot serve any more. */
+  readonly failed: Promise<never>;
+  /** Resolves when requests reach the engines that are ready. */
+  whenServing(): Promise<void>;
   /** Builds the docs portal if it is not built yet. The first request for a page would wait for it. */
   openDocs(): Promise<void>;
   /**
@@ -72,7 +77,7 @@ async function start(
       models,
       count: (counts) => {
         const metrics = metricsOf(config, parts, { models, lostLines, ...counts });
-        metricsListener?.serve(metrics.handler);
+        metricsListener?.serve(metricsHandler(metrics.registry));
         return metrics;
       },
     },
@@ -84,7 +89,9 @@ async function start(
   });
   const { keys, abandoned, openSite } = parts;
   const urls = { url: listener.url, metricsUrl: pageOf(metricsListener) };
-  return { ...urls, models, keys, abandoned, openDocs: async () => void (await openSite()), close };
+  const openDocs = async (): Promise<void> => void (await openSite());
+  const { promise: failed } = Promise.withResolvers<never>();
+  return { ...urls, models, keys, abandoned, failed, whenServing: async () => undefined, openDocs, close };
 }
 
 /** Returns a function that calls `act` once. All calls return its promise. */

@@ -5,6 +5,10 @@ import type { ChildEngineOptions } from "../child/child-engine.ts";
 import { savingMemory } from "../child/saving-memory.ts";
 import type { EmbeddedChildSettings } from "./settings.ts";
 
+/** The scripted engine, too, is in such a process. */
+export { ConnectedEngine } from "../child/child-engine.ts";
+export type { ProcessState } from "../child/child-engine.ts";
+
 export type EmbeddedOptions = Omit<ChildEngineOptions, "command"> & Omit<EmbeddedChildSettings, "socketPath">;
 
 /** Runs llama.cpp in a child process: a native crash stops one model, never the server. */

@@ -12,6 +12,7 @@ type LoadCommand = () => Promise<(program: Command) => void>;
 /** All commands by name, in the order of the help. */
 const commands: ReadonlyMap<string, LoadCommand> = new Map([
   ["start", async () => (await import("./start.ts")).addStartCommand],
+  ["worker", async () => (await import("./start.ts")).addWorkerCommand],
   ["stop", async () => (await import("./start.ts")).addStopCommand],
   ["keys", async () => (await import("./keys.ts")).addKeysCommand],
   ["usage", async () => (await import("./usage.ts")).addUsageCommand],

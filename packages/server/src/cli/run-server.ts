@@ -6,7 +6,7 @@ import { summarize } from "../models/start-models.ts";
 import type { Log, ProcessLog } from "../observe/log.ts";
 import { startServer } from "../server.ts";
 import { typed } from "../state/typed.ts";
-import type { RunningServer } from "../server.ts";
+import type { RunningServer, ServerOptions } from "../server.ts";
 import { deliverKey, makeFirstKey } from "./deliver-key.ts";
 import { Progress } from "./progress.ts";
 
@@ -17,7 +17,8 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
  * Starts a server, reports the progress, serves until a signal stops it, and drains. Rejects with a message for the
  * operator.
  */
-export async function runServer(config: Config, { log, lostLines }: ProcessLog): Promise<void> {
+export async function runServer(config: Config, output: ProcessLog): Promise<void> {
+  const { log } = output;
   const stop = new AbortController();
   say("Parley is starting.");
   for (const { id, engineConfig } of config.models) {
@@ -28,15 +29,17 @@ export async function runServer(config: Config, { log, lostLines }: ProcessLog):
     config.models.map(({ id }) => id),
     process.stderr,
   );
-  const server = await startServer({ config, log, lostLines, report: progressReporter(progress, log, stop.signal) });
+  const report = progressReporter(progress, log, stop.signal);
+  const server = await start({ ...output, config, report });
   stop.signal.addEventListener("abort", () => progress.end());
   const stopped = stopOnSignals(server, stop, config.lameDuckMs);
   try {
-    const failures = await Promise.race([untilReady(server, progress), stopped]);
+    const failures = await Promise.race([untilReady(server, progress), stopped, server.failed]);
     progress.end();
     if (!stop.signal.aborted) await welcome(config, server);
     if (!stop.signal.aborted && hasDocs()) prepareDocs(server, log, stop.signal);
     for (const reason of failures ?? []) say(`ERROR: ${reason}\nThe other models are served without it.`);
+    await Promise.race([stopped, server.failed]);
   } catch (error) {
     await server.close();
     // Engines that are stopped while they start reject, too.
@@ -44,6 +47,13 @@ export async function runServer(config: Config, { log, lostLines }: ProcessLog):
   }
   await stopped;
   say("Parley has stopped.");
+}
+
+/** Starts a server in this process, or in several. */
+async function start(options: ProcessLog & Pick<ServerOptions, "config" | "report">): Promise<RunningServer> {
+  if (options.config.workers === 1) return startServer(options);
+  const { startWorkers } = await import("../workers/start-workers.ts");
+  return startWorkers(options);
 }
 
 /**
@@ -63,7 +73,8 @@ function forgetTokens({ models }: Config): void {
  * failed.
  * @returns a sentence for each model that failed
  */
-async function untilReady({ models }: RunningServer, progress: Progress): Promise<string[]> {
+async function untilReady(server: RunningServer, progress: Progress): Promise<string[]> {
+  const { models } = server;
   const failures = await Promise.all(
     models.map(async (model): Promise<string[]> => {
       try {
@@ -76,6 +87,7 @@ async function untilReady({ models }: RunningServer, progress: Progress): Promis
     }),
   );
   if (failures.every((reasons) => reasons.length > 0)) throw new Error(failures.flat().join("\n"));
+  await server.whenServing();
   return failures.flat();
 }
 

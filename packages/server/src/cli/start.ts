@@ -18,6 +18,14 @@ export function addStartCommand(program: Command): void {
   });
 }
 
+/** Adds the command that a server starts its worker processes with. */
+export function addWorkerCommand(program: Command): void {
+  program.command("worker", { hidden: true }).action(async () => {
+    const { runWorker } = await import("../workers/run-worker.ts");
+    runWorker();
+  });
+}
+
 const logFormat = ({ logFormat: format }: Config): "json" | "text" => {
   if (format !== "auto") return format;
   return process.stdout.isTTY ? "text" : "json";

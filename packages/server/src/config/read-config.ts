@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import type { z } from "zod";
 import { collectValues } from "./collect-values.ts";
 import type { ConfigSources, Document, Given, Origin } from "./collect-values.ts";
@@ -36,8 +37,13 @@ export function readConfig(sources: ConfigSources, needsCredentials = true): Rea
   faults.push(...findUnknownVariables(sources.env, variablesOf(named)));
   faults.push(...explainLoneStore(settings));
   const models = readModels(named, { settings, env: needsCredentials ? sources.env : undefined, faults });
+  faults.push(...explainLoneProcess(settings, models));
   if (faults.length > 0) throw new ConfigError(faults);
-  const notices = [...explainServiceLinks(sources.env), ...explainSharedNames(models)];
+  const notices = [
+    ...explainServiceLinks(sources.env),
+    ...explainSharedNames(models),
+    ...explainManyWorkers(settings, availableParallelism()),
+  ];
   return { config: Object.freeze({ ...settings, models }), origins: toOrigins(given), notices };
 }
 
@@ -77,6 +83,20 @@ const explainLoneStore = ({ databaseUrl, valkeyUrl }: Settings): string[] =>
         "PARLEY_VALKEY_URL is set, so PARLEY_DATABASE_URL must be set, too: servers that share their limits share their keys.",
       ]
     : [];
+
+/** A vLLM that the server supervises is watched by its running answers, which only one process knows. */
+function explainLoneProcess({ workers }: Settings, models: readonly ModelConfig[]): string[] {
+  const lone = workers === 1 ? [] : models.filter(({ engineConfig: { driver } }) => driver.startsWith("vllm-"));
+  return lone.map(
+    ({ id }) =>
+      `PARLEY_WORKERS is ${workers}, but the vLLM of ${id} is started by Parley, which needs one process. Start that vLLM separately and name its address with engine: remote.`,
+  );
+}
+
+function explainManyWorkers({ workers }: Settings, processors: number): string[] {
+  if (workers <= processors) return [];
+  return [`PARLEY_WORKERS is ${workers}, more than the ${processors} processors of this machine: it gets no faster.`];
+}
 
 /** Returns the variables that the file names: those with the tokens of upstreams. */
 const variablesOf = (models: ModelsGiven = {}): ReadonlySet<string> =>

@@ -10,6 +10,11 @@ import { address, listOf, oneOf, origin, path, proxy, seconds, secondsOrNone, te
 export const settings = {
   host: setting("HOST", text("an address or host name", /^[\w.:-]+$/).prefault("127.0.0.1"), "address to listen on"),
   port: setting("PORT", whole(0, 65_535).prefault(8080), "port to listen on; 0 chooses a free one"),
+  workers: setting(
+    "PARLEY_WORKERS",
+    whole(1, 64).prefault(1),
+    "number of processes that serve requests; further ones help while there are processors for them and the engines",
+  ),
   dataDir: setting("PARLEY_DATA_DIR", path().prefault(".parley"), "folder for keys, ledger and run-time files"),
   apiKey: secret(
     "PARLEY_API_KEY",

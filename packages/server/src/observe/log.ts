@@ -9,6 +9,8 @@ export interface ProcessLog {
   readonly log: Log;
   /** Returns the number of lines that could not be written since the start. */
   readonly lostLines: () => number;
+  /** Writes a line of another process, as JSON. */
+  readonly write: (line: string) => void;
   /** Writes the waiting lines, for at most `withinMs` milliseconds. Later lines are ignored. */
   readonly end: (withinMs: number) => Promise<void>;
 }
@@ -18,15 +20,22 @@ export function createLog(level: string, format: "json" | "text"): ProcessLog {
   const output = new LogOutput(process.stdout.fd, (lost) =>
     log.warn({ lost_lines: lost }, "lines of this log were lost, because standard output could not be written"),
   );
-  const options = {
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-  };
-  const log = pino(options, { write: (line) => output.write(format === "json" ? line : toText(line)) });
-  return { log, lostLines: () => output.lost, end: (withinMs) => output.end(withinMs) };
+  const write = (line: string): void => output.write(format === "json" ? line : toText(line));
+  const log = createLines(level, null, write);
+  return { log, lostLines: () => output.lost, write, end: (withinMs) => output.end(withinMs) };
 }
+
+/** Creates a log that hands over each line as JSON. @param base members of every line */
+export const createLines = (level: string, base: Record<string, unknown> | null, write: (line: string) => void): Log =>
+  pino(
+    {
+      level,
+      base,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label: string) => ({ level: label }) },
+    },
+    { write },
+  );
 
 /** Width of the terminal, in characters. */
 const columns = 120;

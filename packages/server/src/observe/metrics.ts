@@ -16,8 +16,7 @@ type AddMetrics = (registers: Registry[]) => (record: RequestRecord) => void;
 /** @param addOfKeys adds the metrics by key; undefined: there are none */
 export function createMetrics(observed: Observed, addOfKeys?: AddMetrics): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  for (const name of misnamed) registry.removeSingleMetric(name);
+  addProcessMetrics(registry);
   const registers = [registry];
   const total = new Counter({
     name: "parley_requests_total",
@@ -55,6 +54,12 @@ export function createMetrics(observed: Observed, addOfKeys?: AddMetrics): Metri
       if (record.firstEventMs !== undefined) firstEvent.observe({ model }, record.firstEventMs / 1000);
     },
   };
+}
+
+/** Adds the metrics of this process: memory, processor time, event loop. @param labels of all of them */
+export function addProcessMetrics(register: Registry, labels: Record<string, string> = {}): void {
+  collectDefaultMetrics({ register, labels });
+  for (const name of misnamed) register.removeSingleMetric(name);
 }
 
 /** Gauges of the library whose names end like those of counters. `promtool check metrics` refuses them. */
@@ -134,11 +139,11 @@ function addShares(registers: Registry[], buckets: readonly number[]): (record: 
 }
 
 /** Serves only `/metrics`, in Prometheus' text format. Concurrent scrapes share one text. */
-export function metricsHandler(registry: Registry): RequestListener {
+export function metricsHandler(registry: Registry, textOf = () => registry.metrics()): RequestListener {
   let running: Promise<Buffer> | undefined;
   const render = async (): Promise<Buffer> => {
     try {
-      return Buffer.from(await registry.metrics());
+      return Buffer.from(await textOf());
     } finally {
       running = undefined;
     }

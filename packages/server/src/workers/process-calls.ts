@@ -1,0 +1,77 @@
+import type { KeyStore } from "../accounts/keys/key-store.ts";
+import type { RequestLedger } from "../accounts/ledger/usage-ledger.ts";
+import type { Config } from "../config/read-config.ts";
+import type { ProcessState } from "@parley/inference/embedded";
+import type { RequestRecord } from "../observe/request-record.ts";
+import type { Site } from "../site/open-site.ts";
+import { callsOf } from "./call-channel.ts";
+import type { HeldLimits } from "./held-limits.ts";
+import type { HeldSlots } from "./held-slots.ts";
+import type { ProcessNumbers } from "./worker-totals.ts";
+
+/** The setup of a worker. */
+export interface WorkerSetup {
+  /** 1 or more. A new worker has the number of the one that it replaces. */
+  readonly worker: number;
+  /** Its bounds are this worker's share. */
+  readonly config: Config;
+  /** The folder with the sockets of the engines. */
+  readonly runFolder: string;
+  readonly cacheSecret: Uint8Array;
+}
+
+/** The state of an engine of the parent. */
+export type EngineNews = Pick<ProcessState, "state" | "reason" | "metadata" | "restarts" | "isStalled">;
+
+/** The states that a worker knows only from its parent. */
+export interface ParentNews {
+  /** By model id. */
+  readonly engines: Readonly<Record<string, EngineNews>>;
+  readonly areLimitsReachable: boolean;
+}
+
+/** The parent of a worker, besides the state that it opened. */
+export interface Parent {
+  /** The worker has loaded its program, and can be started. */
+  enter(): void;
+  openSite(): Promise<Site>;
+  /** Checks an engine after a request failed as if it were dead. */
+  confirmFailure(model: string): Promise<void>;
+  countRequest(record: RequestRecord, status: number, durationMs: number): void | Promise<void>;
+  /** Writes a line of the log, as JSON. */
+  log(line: string): void;
+}
+
+/** A worker, as its parent sees it. */
+export interface Worker {
+  /** Opens the port. @returns the URL of the server @throws {ListenError} {ConfigError} */
+  start(setup: WorkerSetup): Promise<string>;
+  hear(news: ParentNews): void;
+  /** Resolves when the worker can send requests to the engines of these models. */
+  whenReady(models: readonly string[]): Promise<void>;
+  observe(): Promise<ProcessNumbers>;
+  /** Drains the worker, and ends its parts. */
+  close(lameDuckMs: number): Promise<void>;
+}
+
+export const keyCalls = callsOf<KeyStore>()("keys", ["find"]);
+export const ledgerCalls = callsOf<RequestLedger>()("ledger", [
+  "open",
+  "withdraw",
+  "checkpoint",
+  "close",
+  "spentUsd",
+  "assertWritable",
+]);
+export const limitCalls = callsOf<HeldLimits>()("limits", ["states", "take", "takeTokens", "commit", "rollback"]);
+export const slotCalls = callsOf<HeldSlots>()(
+  "slots",
+  ["enter", "leave", "count", "endChoice", "commit"],
+  ["leave", "count", "endChoice", "commit"],
+);
+export const parentCalls = callsOf<Parent>()(
+  "parent",
+  ["enter", "openSite", "confirmFailure", "countRequest", "log"],
+  ["enter", "countRequest", "log"],
+);
+export const workerCalls = callsOf<Worker>()("worker", ["start", "hear", "whenReady", "observe", "close"], ["hear"]);

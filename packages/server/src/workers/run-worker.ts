@@ -1,0 +1,124 @@
+import { Registry } from "prom-client";
+import { once } from "../server.ts";
+import { loadOnce } from "../express/load-once.ts";
+import { createLines } from "../observe/log.ts";
+import type { Log } from "../observe/log.ts";
+import { addProcessMetrics } from "../observe/metrics.ts";
+import { newSamples, serveRequests } from "../serve-requests.ts";
+import type { ServingCounts } from "../serve-requests.ts";
+import { DescriptorWatch, fitDescriptors } from "../sockets/descriptors.ts";
+import { Listener } from "../sockets/listener.ts";
+import { CallChannel } from "./call-channel.ts";
+import type { MessageEnd, Remote } from "./call-channel.ts";
+import { connectModels } from "./connect-models.ts";
+import type { ConnectedModels } from "./connect-models.ts";
+import { keyCalls, ledgerCalls, limitCalls, parentCalls, slotCalls, workerCalls } from "./process-calls.ts";
+import type { Parent, ParentNews, Worker, WorkerSetup } from "./process-calls.ts";
+import { RemoteSlots, remoteLimits } from "./remote-state.ts";
+import { toValues } from "./worker-totals.ts";
+
+/** Runs this process as a worker of the server that started it. */
+export function runWorker(): void {
+  if (process.send === undefined) throw new Error('"parley start --workers N" starts the workers of a server.');
+  // A service manager and Ctrl-C signal every process of the server. The parent drains its workers.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
+  const channel = new CallChannel(parentEnd);
+  process.on("disconnect", () => process.exit(0));
+  const parent = channel.remote(parentCalls);
+  channel.expose(workerCalls, workerOf(channel, parent));
+  void parent.enter();
+}
+
+const parentEnd: MessageEnd = {
+  // The callback takes the error of a parent that is gone.
+  send: (message) => void process.send?.(message, undefined, undefined, () => undefined),
+  onMessage: (listener) => void process.on("message", listener),
+};
+
+type ParentCalls = Remote<Parent, keyof Parent>;
+
+/** The parts of a worker after its start. */
+interface Running {
+  readonly models: ConnectedModels;
+  readonly counts: ServingCounts;
+  readonly processMetrics: Registry;
+  readonly close: (lameDuckMs?: number) => Promise<void>;
+}
+
+function workerOf(channel: CallChannel, parent: ParentCalls): Worker {
+  let running: Running | undefined;
+  let news: ParentNews = { engines: {}, areLimitsReachable: true };
+  const started = (): Running => {
+    if (!running) throw new Error("the worker was not started");
+    return running;
+  };
+  return {
+    start: async (setup) => {
+      const log = createLines(setup.config.logLevel, { worker: setup.worker }, (line) => void parent.log(line));
+      const { url, ...parts } = await startWorker(setup, { channel, parent, log, news: () => news });
+      running = parts;
+      running.models.hear(news);
+      return url;
+    },
+    hear: (latest) => {
+      news = latest;
+      running?.models.hear(latest);
+    },
+    whenReady: (ids) => started().models.whenReady(ids),
+    observe: async () => {
+      const { models, counts, processMetrics } = started();
+      return { ...toValues(counts), engines: models.gauges(), process: await processMetrics.getMetricsAsJSON() };
+    },
+    close: (lameDuckMs) => started().close(lameDuckMs),
+  };
+}
+
+interface Surroundings {
+  readonly channel: CallChannel;
+  readonly parent: ParentCalls;
+  readonly log: Log;
+  readonly news: () => ParentNews;
+}
+
+async function startWorker(
+  setup: WorkerSetup,
+  { channel, parent, log, news }: Surroundings,
+): Promise<Running & { readonly url: string }> {
+  const started = new AsyncDisposableStack();
+  const config = fitDescriptors(setup.config, log);
+  started.use(new DescriptorWatch(log));
+  const samples = newSamples();
+  const listener = started.use(await Listener.open(config, log, samples.refusals));
+  const slots = started.use(new RemoteSlots(channel.remote(slotCalls)));
+  const models = started.use(await connectModels({ ...setup, config }, slots, (id) => parent.confirmFailure(id)));
+  const processMetrics = new Registry();
+  addProcessMetrics(processMetrics, { worker: String(setup.worker) });
+  const { promise, resolve } = Promise.withResolvers<ServingCounts>();
+  const drain = serveRequests(
+    {
+      config,
+      log,
+      mount: "node",
+      listener,
+      samples,
+      models: models.served,
+      keys: channel.remote(keyCalls),
+      ledger: channel.remote(ledgerCalls),
+      store: {
+        limits: remoteLimits(channel.remote(limitCalls)),
+        isReachable: () => news().areLimitsReachable,
+      },
+      openSite: loadOnce(() => parent.openSite()),
+      count: (counts) => {
+        resolve(counts);
+        return { countRequest: (...ended) => void parent.countRequest(...ended) };
+      },
+    },
+    started,
+  );
+  const close = once(async (lameDuckMs = 0) => {
+    await drain(lameDuckMs);
+    await started.disposeAsync();
+  });
+  return { url: listener.url, models, counts: await promise, processMetrics, close };
+}
