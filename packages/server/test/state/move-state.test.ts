@@ -256,6 +256,20 @@ describe.skipIf(!postgresFolder)("moving the state (this needs `initdb` of Postg
     expect(await parley(["downgrade", "--to", "1"])).toMatchObject({ code: 2 });
   });
 
+  test("downgrade goes back and keeps everything, and the next command goes forward again", async () => {
+    await migrate();
+    const downgrade = (): Promise<CliResult> => parley(["downgrade", "--to", "1"], { env: env() });
+    const [version] = await postgres.query("SELECT version FROM parley.schema", database);
+    expect(await downgrade()).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`went from version ${String(version?.["version"])} back to 1.`) as string,
+    });
+    expect(await downgrade()).toMatchObject({ code: 0, stdout: "The tables have version 1 already.\n" });
+    await using state = await openPostgres(postgres.urlOf(database));
+    expect(await contentsOf(state)).toEqual(before);
+    expect(await postgres.query("SELECT version FROM parley.schema", database)).toEqual([version]);
+  });
+
   test("downgrade says that the tables have the version already, or that there is none", async () => {
     expect(await parley(["downgrade", "--to", "1"], { env: env() })).toMatchObject({
       code: 1,
