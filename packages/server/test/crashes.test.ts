@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { request as httpRequest } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +16,7 @@ import {
   startTestServer,
   until,
 } from "@parley/server/testing";
+import { priceOf } from "../src/accounts/money/price.ts";
 
 const key = "environment-key-0123456789";
 const headers = { authorization: `Bearer ${key}` };
@@ -27,6 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const scenarios = {
   endless: [{ repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 20 }] }],
+  flood: [{ repeat: 100_000, steps: [{ text: "a".repeat(1000) }] }],
   crash: [{ wait_ms: 200 }, { crash: "no room for the logits" }],
 };
 
@@ -45,40 +49,90 @@ function start(dataDir: string, wrapper: readonly string[] = []): CliProcess {
 const chatUrl = async (server: CliProcess): Promise<string> =>
   `${(await server.says(/Base URL\s+(\S+)/))[1]}/chat/completions`;
 
+/** Sends a streamed request, and returns its response and all of its text that arrives. */
+function receive(url: string, scenario: string) {
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    const { body, ...init } = chatInit({ ...play(scenario), stream: true }, { headers });
+    const request = httpRequest(url, { method: "POST", headers: init.headers });
+    request.on("response", resolve).on("error", reject).end(body);
+  });
+  const text = response.then(async (incoming) => {
+    let received = "";
+    incoming.on("data", (chunk: Buffer) => (received += chunk.toString("latin1")));
+    incoming.on("error", () => undefined);
+    await new Promise((resolve) => incoming.on("close", resolve));
+    return received;
+  });
+  const id = response.then((incoming) => String(incoming.headers["x-request-id"]));
+  return { response, text, id };
+}
+
+/** Returns the number of tokens in the whole events of a stream. Each event has one. */
+const tokensOf = (stream: string): number =>
+  stream.split("\n\n").filter((event) => event.includes('"content":"a')).length;
+
 describe("a server that is killed", () => {
   test.skipIf(areStoresShared)(
-    "OPS-17 loses no row: the next one closes what was open, with what was last known, and charges nothing",
+    "OPS-19 loses no row: the next one closes what was open, and charges what had arrived",
     async () => {
       const dataDir = join(folder, "killed");
       await using server = start(dataDir);
       const url = await chatUrl(server);
       for (let turn = 0; turn < 5; turn += 1) expect((await fetch(url, chatInit({}, { headers }))).status).toBe(200);
-      const streams = await Promise.all(
-        Array.from({ length: 20 }, () => fetch(url, chatInit({ ...play("endless"), stream: true }, { headers }))),
-      );
+      const streams = Array.from({ length: 20 }, () => receive(url, "endless"));
+      const whole = fetch(url, chatInit(play("endless"), { headers })).catch((error: unknown) => error);
       // Running requests are checkpointed ten times per second.
       await until(
         async () =>
           (await readLedger(dataDir)).filter((row) => row.outcome === "open" && row.completion_tokens > 0).length,
-        (written) => written === 20,
+        (written) => written === 21,
       );
       server.child.kill("SIGKILL");
-      await Promise.all(streams.map((stream) => expect(stream.text()).rejects.toThrow("terminated")));
+      const received = new Map(await Promise.all(streams.map(async ({ id, text }) => [await id, await text] as const)));
+      expect(await whole).toBeInstanceOf(TypeError);
 
       await using next = start(dataDir);
       await chatUrl(next);
-      expect(next.stderr).toContain("20 requests that an earlier server had left open were closed.");
+      expect(next.stderr).toContain("21 requests that an earlier server had left open were closed.");
       const rows = await readLedger(dataDir);
       expect(rows.filter(({ outcome }) => outcome === "complete")).toHaveLength(5);
       const abandoned = rows.filter(({ outcome }) => outcome === "abandoned");
-      expect(abandoned).toHaveLength(20);
+      expect(abandoned).toHaveLength(21);
       for (const row of abandoned) {
-        expect(row.completion_tokens).toBeGreaterThan(0);
-        expect(row.cost_usd).toBe("0");
+        const { prompt_tokens: promptTokens, completion_tokens: completionTokens, prices } = row;
+        expect(completionTokens).toBeGreaterThan(0);
+        if (row.is_stream) expect(completionTokens).toBeLessThanOrEqual(tokensOf(received.get(row.id) ?? ""));
+        expect(row.cost_usd).toBe(row.is_stream ? priceOf({ promptTokens, completionTokens }, prices) : "0");
         expect(row.ended_ms).toBeGreaterThan(row.started_ms);
       }
     },
   );
+
+  test.skipIf(areStoresShared)("OPS-19 charges a slow reader at most for what the system had sent", async () => {
+    const dataDir = join(folder, "slow-reader");
+    await using server = start(dataDir);
+    const url = await chatUrl(server);
+    const { response, text } = receive(url, "flood");
+    (await response).pause();
+    let last = { tokens: 0, sinceMs: 0 };
+    const read = async (): Promise<number> => {
+      const tokens = (await readLedger(dataDir))[0]?.completion_tokens ?? 0;
+      if (tokens !== last.tokens) last = { tokens, sinceMs: performance.now() };
+      return tokens === 0 ? 0 : performance.now() - last.sinceMs;
+    };
+    // All buffers are full when the record does not change any more.
+    await until(read, (unchangedMs) => unchangedMs > 500, 15_000);
+    server.child.kill("SIGKILL");
+    (await response).resume();
+    const received = tokensOf(await text);
+
+    await using next = start(dataDir);
+    await chatUrl(next);
+    const [row] = await readLedger(dataDir);
+    expect(row).toMatchObject({ outcome: "abandoned" });
+    expect(row?.completion_tokens).toBeLessThanOrEqual(received);
+    expect(row?.completion_tokens).toBeGreaterThan(0);
+  });
 });
 
 describe("an engine that crashes", () => {

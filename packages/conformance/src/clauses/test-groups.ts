@@ -89,4 +89,16 @@ export const unchecked: readonly Unchecked[] = [
     clause: "OPS-18",
     reason: "It holds when the service cannot reach its own stores, and no request brings that about.",
   },
+  {
+    clause: "OPS-19",
+    reason: "It holds when a whole server is killed, and no request brings that about.",
+  },
+  {
+    clause: "OPS-20",
+    reason: "It takes an operator who disables a key while it is used, and no request brings that about.",
+  },
+  {
+    clause: "OPS-21",
+    reason: "It holds when the service could not reach its own stores, and no request brings that about.",
+  },
 ];

@@ -1121,17 +1121,17 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description A fault of the service itself. */
+        /** @description A fault of the service itself. If it occurred before the limits of the key were known, the six `x-ratelimit-*` headers are absent. */
         InternalServerError: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
                 "X-Client-Request-Id": components["headers"]["XClientRequestId"];
-                "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequests"];
-                "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokens"];
-                "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequests"];
-                "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokens"];
-                "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
-                "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
+                "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequestsIfKnown"];
+                "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokensIfKnown"];
+                "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequestsIfKnown"];
+                "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokensIfKnown"];
+                "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequestsIfKnown"];
+                "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokensIfKnown"];
                 Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
@@ -1165,12 +1165,12 @@ export interface components {
                 "Retry-After": components["headers"]["RetryAfter"];
                 "retry-after-ms": components["headers"]["RetryAfterMs"];
                 "x-should-retry": components["headers"]["XShouldRetry"];
-                "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequests"];
-                "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokens"];
-                "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequests"];
-                "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokens"];
-                "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
-                "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
+                "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequestsIfKnown"];
+                "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokensIfKnown"];
+                "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequestsIfKnown"];
+                "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokensIfKnown"];
+                "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequestsIfKnown"];
+                "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokensIfKnown"];
                 Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
@@ -1261,6 +1261,36 @@ export interface components {
          * @example 6m0s
          */
         RateLimitResetTokens: components["schemas"]["Duration"];
+        /**
+         * @description The same as in other answers to the key. Absent if the limits of the key could not be looked up.
+         * @example 10000
+         */
+        RateLimitLimitRequestsIfKnown: number;
+        /**
+         * @description The same as in other answers to the key. Absent if the limits of the key could not be looked up.
+         * @example 9999
+         */
+        RateLimitRemainingRequestsIfKnown: number;
+        /**
+         * @description The same as in other answers to the key. Absent if the limits of the key could not be looked up.
+         * @example 1s
+         */
+        RateLimitResetRequestsIfKnown: components["schemas"]["Duration"];
+        /**
+         * @description The same as in other answers to the key. Absent if the limits of the key could not be looked up.
+         * @example 10000000
+         */
+        RateLimitLimitTokensIfKnown: number;
+        /**
+         * @description The same as in other answers to the key. Absent if the limits of the key could not be looked up.
+         * @example 9998976
+         */
+        RateLimitRemainingTokensIfKnown: number;
+        /**
+         * @description The same as in other answers to the key. Absent if the limits of the key could not be looked up.
+         * @example 6m0s
+         */
+        RateLimitResetTokensIfKnown: components["schemas"]["Duration"];
         /**
          * @description The time to wait before the next attempt, in whole seconds, at least 1.
          * @example 2

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { until } from "@parley/server/testing";
 import { Admission } from "../../src/chat/admission/admission.ts";
 import { Meter } from "../../src/chat/admission/meter.ts";
-import { LedgerRecorder } from "../../src/accounts/ledger/ledger-recorder.ts";
+import { LedgerRecorder, closeAbandoned } from "../../src/accounts/ledger/ledger-recorder.ts";
 import type { UsageLedger } from "../../src/accounts/ledger/usage-ledger.ts";
 import { DiskSync } from "../../src/state/disk-sync.ts";
 import { SqliteUsageLedger } from "../../src/state/sqlite-usage-ledger.ts";
@@ -62,7 +62,7 @@ describe("a ledger that answers late, as one over a network does", () => {
     await withRecorder(late, async (recorder, ledger) => {
       const meter = { usage: usageOf(1) };
       const entry = await recorder.open(costly);
-      entry.follow(meter);
+      entry.follow(() => meter.usage);
       await isAsked;
       meter.usage = usageOf(2);
       answer();
@@ -131,7 +131,7 @@ describe("a ledger that answers late, as one over a network does", () => {
           onFirst: ignore,
           onEnd: (final) => admission.commit(final),
         });
-        entry.follow(meter);
+        entry.follow(() => meter.usage);
         meter.count(usageOf(3));
         meter.complete();
       }
@@ -146,7 +146,8 @@ test("a request that ran and is rolled back is closed as failed, without usage a
     () => ({}),
     async (recorder, ledger) => {
       const entry = await recorder.open(costly);
-      entry.follow({ usage: usageOf(3) });
+      const three = usageOf(3);
+      entry.follow(() => three);
       expect(recorder.running).toBe(1);
       await entry.rollback();
       expect(recorder.running).toBe(0);
@@ -194,7 +195,7 @@ test("an entry that cannot be closed is tried again until it is, and meanwhile n
     const usage = usageOf(3);
     const entry = await recorder.open(costly);
     const queued = await recorder.open({ ...costly, row: { ...request, id: "queued" }, budgets: undefined });
-    entry.follow({ usage });
+    entry.follow(() => usage);
     await entry.commit({ usage, outcome: "cancelled", errorCode: undefined, costUsd: "1.1" });
     await queued.rollback();
     expect(recorder).toMatchObject({ isHealthy: false, heldUsd: 3.7 });
@@ -212,4 +213,19 @@ test("an entry that cannot be closed is tried again until it is, and meanwhile n
     expect(await ledger.spentUsd("key")).toBe("1.1");
     for (const id of ["two", "queued"]) expect(await ledger.find(id)).toBeUndefined();
   });
+});
+
+test.each([
+  ["a stream with sent tokens", true, 4, "1.3"],
+  ["a stream without a sent token", true, 0, "0"],
+  ["an answer that is not streamed", false, 4, "0"],
+])("OPS-19 of a dead server, %s is charged what its client received", async (_what, isStream, tokens, cost) => {
+  await using folder = new DataFolder();
+  const database = folder.open();
+  const ledger = new SqliteUsageLedger(database, new DiskSync(database));
+  await ledger.open({ ...request, isStream }, { bound, budgets });
+  await ledger.checkpoint([{ id: "one", usage: usageOf(tokens) }]);
+  expect(await closeAbandoned(ledger, 3000)).toBe(1);
+  expect(await ledger.find("one")).toMatchObject({ outcome: "abandoned", costUsd: cost, usage: usageOf(tokens) });
+  expect(await ledger.spentUsd("key")).toBe(cost);
 });

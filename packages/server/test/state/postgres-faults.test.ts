@@ -6,6 +6,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { until } from "@parley/server/testing";
 import type { CloseRecord, HoldRequest, OpenRecord } from "../../src/accounts/ledger/usage-ledger.ts";
+import { closeAbandoned } from "../../src/accounts/ledger/ledger-recorder.ts";
 import { affordableTokens, costOf } from "../../src/accounts/money/budgets.ts";
 import { migrationLock } from "../../src/state/postgres/migrate.ts";
 import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
@@ -122,12 +123,15 @@ describe.skipIf(!postgresFolder)("PostgreSQL under faults (this needs `initdb` o
     expect(second).toBe(first);
   });
 
-  test("a killed server's entries are abandoned when its lease expires, and charged once by two others", async () => {
+  test("OPS-19 a killed server's entries are abandoned when its lease expires, and charged once by two others", async () => {
     const url = await newUrl();
     const options = { leaseMs: 1000 };
     const states = [await open(url, options), await open(url, options)] as const;
     for (const [index, { ledger }] of states.entries()) await ledger.open(opened(`live-${index}`));
-    const child = runChild(url, `${openEntries(2)} console.log("opened"); setInterval(() => {}, 1000);`);
+    const child = runChild(
+      url,
+      `${openEntries(2)} ${checkpointFirst} console.log("opened"); setInterval(() => {}, 1000);`,
+    );
     await until(child.soFar, (text) => text === "opened", 15_000);
     child.process.kill("SIGKILL");
     expect(await states[0].ledger.abandoned()).toEqual([]);
@@ -138,11 +142,13 @@ describe.skipIf(!postgresFolder)("PostgreSQL under faults (this needs `initdb` o
       );
       expect(left.map(({ id }) => id).toSorted()).toEqual(["dead-0", "dead-1"]);
     }
-    const closing = states.flatMap(({ ledger }) => ["dead-0", "dead-1"].map((id) => ledger.close(closed(id))));
-    await Promise.all(closing);
+    await Promise.all(states.map(({ ledger }) => closeAbandoned(ledger, Date.parse("2026-11-15T12:00:01Z"))));
     for (const { ledger } of states) expect(await ledger.abandoned()).toEqual([]);
-    expect(await states[1].ledger.spentUsd("key")).toBe("0.2");
-    expect(await states[1].ledger.open(opened("next"), holdOf("0.45"))).toEqual({ restUsd: "0.25", heldUsd: "0" });
+    // 0.01 × 3 + 0.1 × 2 + 0.001 dollars for the stream that had begun, of the 0.251 dollars held.
+    const found = await Promise.all(["dead-0", "dead-1"].map((id) => states[1].ledger.find(id)));
+    expect(found.map((entry) => entry?.costUsd)).toEqual(["0.231", "0"]);
+    expect(await states[1].ledger.spentUsd("key")).toBe("0.231");
+    expect(await states[1].ledger.open(opened("next"), holdOf("0.45"))).toEqual({ restUsd: "0.219", heldUsd: "0" });
   });
 
   test("a server that ends properly has its open entries abandoned at once", async () => {
@@ -264,8 +270,10 @@ describe.skipIf(!postgresFolder)("PostgreSQL under faults (this needs `initdb` o
 });
 
 const printSecret = `console.log(Buffer.from(state.cacheSecret).toString("hex")); await state[Symbol.asyncDispose]();`;
+const sentUsage = { promptTokens: 3, cachedTokens: 0, completionTokens: 2, reasoningTokens: 0 };
+const checkpointFirst = `await state.ledger.checkpoint([${JSON.stringify({ id: "dead-0", usage: sentUsage })}]);`;
 const openEntries = (count: number): string =>
-  `for (let n = 0; n < ${count}; n += 1) await state.ledger.open({ ...${JSON.stringify(opened(""))}, id: "dead-" + n }, ${JSON.stringify(holdOf("5"))});`;
+  `for (let n = 0; n < ${count}; n += 1) await state.ledger.open({ ...${JSON.stringify(opened(""))}, isStream: true, id: "dead-" + n }, ${JSON.stringify(holdOf("5"))});`;
 
 /** Opens the state in another process, and runs a script with it. The process is killed with the test. */
 function runChild(url: string, script: string) {

@@ -62,7 +62,7 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
     expect(statuses[402]).toBe(60 - (statuses[200] ?? 0));
   });
 
-  test("a stream ends within a second when its key is disabled on another server", async () => {
+  test("OPS-20 a stream ends within a second when its key is disabled on another server", async () => {
     const [first, second] = replicas().servers;
     const token = await first.makeKey({ name: "streaming" });
     const response = await second!.chat({ ...play("long"), stream: true }, withKey(token)); // there are three
@@ -71,10 +71,10 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
     const disabledMs = performance.now();
     await first.running.keys.disable(id, Date.now());
     expect(await text).toContain("invalid_api_key");
-    expect(performance.now() - disabledMs).toBeLessThan(1500);
+    expect(performance.now() - disabledMs).toBeLessThan(1000);
   });
 
-  test("OPS-18 while Valkey is away, a valid key gets 503 and a wrong one 401, and all is well soon after it is back", async () => {
+  test("OPS-18 while Valkey is away, a valid key gets 503 and a wrong one 401; OPS-21 it is answered soon after", async () => {
     const { servers, valkey } = replicas();
     const [server] = servers;
     const token = await server.makeKey();
@@ -91,12 +91,12 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
     await until(
       () => fetch(`${server.origin}/ready`),
       ({ status }) => status === 200,
-      10_000,
+      5000,
     );
     expect((await server.chat({}, withKey(token))).status).toBe(200);
   }, 60_000);
 
-  test("OPS-18 while PostgreSQL is away, a running stream ends whole, and its end is written when it is back", async () => {
+  test("OPS-18 while PostgreSQL is away, a running stream ends whole; OPS-21 requests are answered soon after", async () => {
     const { servers, postgres, databaseUrl } = replicas();
     const [server, other] = servers;
     const token = await server.makeKey({ name: "survivor" });
@@ -116,7 +116,7 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
     await until(
       () => server.chat({}, withKey(token)),
       ({ status }) => status === 200,
-      10_000,
+      5000,
     );
     const { ledger, ...opened } = await openPostgres(databaseUrl);
     await using _closed = opened;

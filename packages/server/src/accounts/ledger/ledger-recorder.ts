@@ -5,12 +5,22 @@ import type { Log } from "../../observe/log.ts";
 import type { Lease } from "../lease.ts";
 import { tooExpensive } from "../money/budgets.ts";
 import type { CostBound } from "../money/budgets.ts";
-import type { FinalUsage, Hold, KeyBudgets, OpenRecord, RequestLedger, UsageLedger } from "./usage-ledger.ts";
+import { priceOf } from "../money/price.ts";
+import type {
+  FinalUsage,
+  Hold,
+  KeyBudgets,
+  LedgerEntry,
+  OpenRecord,
+  RequestLedger,
+  UsageLedger,
+} from "./usage-ledger.ts";
 
-/** The usage of a running request so far; undefined before the first event of the engine. Each change is a new object. */
-interface UsageSource {
-  readonly usage: EngineUsage | undefined;
-}
+/**
+ * Returns the usage of a running request so far; undefined before the first event of the engine. Each change is a new
+ * object. The usage of a stream is what has been sent to its client: if the server dies, that is charged.
+ */
+type ReadUsage = () => EngineUsage | undefined;
 
 /** A request that asks for an entry. */
 export interface EntryRequest {
@@ -28,12 +38,12 @@ export interface EntryLease extends Lease<FinalUsage> {
   /** Maximum number of completion tokens of each choice that the held money pays for. */
   readonly maxTokens: number;
   /** The request runs from now on. Its usage is written to the ledger at each checkpoint. */
-  follow(meter: UsageSource): void;
+  follow(readUsage: ReadUsage): void;
 }
 
 interface Running {
   readonly row: OpenRecord;
-  readonly meter: UsageSource;
+  readonly readUsage: ReadUsage;
   /** The usage that the ledger has. */
   written: EngineUsage | undefined;
 }
@@ -124,7 +134,7 @@ export class LedgerRecorder implements AsyncDisposable {
     };
     return {
       maxTokens,
-      follow: (meter) => void this.#running.add((running = { row, meter, written: undefined })),
+      follow: (readUsage) => void this.#running.add((running = { row, readUsage, written: undefined })),
       commit: close,
       rollback: () => (running ? close(notRun) : end(() => this.#ledger.withdraw(row.id))),
     };
@@ -196,7 +206,7 @@ export class LedgerRecorder implements AsyncDisposable {
   /** Writes the usage of all running requests in one call. A server that is killed loses at most one interval of usage. */
   async #checkpoint(): Promise<void> {
     const news = [...this.#running]
-      .map((running) => ({ running, usage: running.meter.usage, before: running.written }))
+      .map((running) => ({ running, usage: running.readUsage(), before: running.written }))
       .filter(({ usage, before }) => usage !== before);
     if (news.length === 0) return;
     // Marked before the write: usage that is counted during the write belongs to the next checkpoint.
@@ -252,9 +262,14 @@ export class AbandonedWatch implements AsyncDisposable {
  */
 export async function closeAbandoned(ledger: UsageLedger, endedMs: number): Promise<number> {
   const entries = await ledger.abandoned();
-  for (const { id, keyId, usage } of entries) {
-    // The service took the answer away, so nobody pays for it (OPS-17).
-    await ledger.close({ id, keyId, usage, outcome: "abandoned", errorCode: undefined, costUsd: "0", endedMs });
+  for (const entry of entries) {
+    const { id, keyId, usage } = entry;
+    const costUsd = abandonedCostOf(entry);
+    await ledger.close({ id, keyId, usage, outcome: "abandoned", errorCode: undefined, costUsd, endedMs });
   }
   return entries.length;
 }
+
+/** Returns the cost of what the client has received (OPS-19). An answer that is not streamed was not sent before its end. */
+const abandonedCostOf = ({ isStream, usage, pricing }: LedgerEntry): string =>
+  isStream && usage.completionTokens > 0 ? priceOf(usage, pricing) : "0";

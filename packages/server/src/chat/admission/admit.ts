@@ -64,7 +64,8 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   };
   const { onFirst } = request;
   const meter = new Meter({ promptTokens, maxTokens: entry.maxTokens, pricing, slots, onFirst, onEnd });
-  entry.follow(meter);
+  // A client pays at most for what it has received if the server dies (OPS-19).
+  entry.follow(() => (request.isStream ? meter.sentUsage : meter.usage));
   return meter;
 }
 

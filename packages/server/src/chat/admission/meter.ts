@@ -38,6 +38,8 @@ export class Meter implements AsyncDisposable {
   /** A client that disconnects is not reported, so this is the ending if nothing else is. */
   #ending: Ending = { outcome: "cancelled", errorCode: undefined, isServiceFault: false };
   #usage: EngineUsage | undefined;
+  #sent: EngineUsage | undefined;
+  #isAllSent: () => boolean = () => false;
 
   constructor(options: MeterOptions) {
     this.#options = options;
@@ -47,6 +49,20 @@ export class Meter implements AsyncDisposable {
   /** The total usage so far; undefined before the first event. */
   get usage(): EngineUsage | undefined {
     return this.#usage;
+  }
+
+  /** Uses a function that returns true if nothing that was counted so far waits in this process to be sent to the client. */
+  watchSending(isAllSent: () => boolean): void {
+    this.#isAllSent = isAllSent;
+  }
+
+  /**
+   * The usage of a stream up to the last events that are known to be sent; undefined before that. If the server dies, the
+   * client has received all of it.
+   */
+  get sentUsage(): EngineUsage | undefined {
+    if (this.#isAllSent()) this.#sent = this.#usage;
+    return this.#sent;
   }
 
   /**

@@ -48,6 +48,11 @@ export class EventSink implements Disposable {
     this.#keepAliveTimer = setTimeout(this.#keepAlive, keepAliveMs);
   }
 
+  /** True while no events wait in this process. The system sends what it has even if this process is killed. */
+  get isAllSent(): boolean {
+    return this.#waiting === "" && !this.#response.destroyed && this.#response.writableLength === 0;
+  }
+
   /**
    * Sends the status line before the first event, with a comment, because some proxies hold back a head until a byte
    * follows it.

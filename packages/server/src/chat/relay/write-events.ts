@@ -19,6 +19,8 @@ export interface StreamOptions {
   readonly requestId: string;
   /** Aborts when the client disconnects or the request times out. */
   readonly signal: AbortSignal;
+  /** Called with a function that returns true while no events wait in this process for the reader. */
+  readonly onSink: (isAllSent: () => boolean) => void;
   /** Called with a failure that can no longer become an HTTP error. */
   readonly onBroken: (error: unknown) => void;
 }
@@ -32,11 +34,12 @@ export interface StreamOptions {
 export async function writeEvents(
   response: ServerResponse,
   batches: AsyncGenerator<AnswerBatch>,
-  { text, timings, requestId, signal, onBroken }: StreamOptions,
+  { text, timings, requestId, signal, onSink, onBroken }: StreamOptions,
 ): Promise<void> {
   const first = batches.next();
   const isThere = await settlesWithin(first, timings.firstEventMs);
   using sink = new EventSink(response, timings, signal);
+  onSink(() => sink.isAllSent);
   if (!isThere) sink.sendHead();
   try {
     for (let result = await first; !result.done; result = await batches.next()) {

@@ -157,7 +157,8 @@ async function relay(
     onBroken(exchange, error);
   };
   const text = new ChunkText({ ...form, includesUsage });
-  await writeEvents(res, batches, { text, timings, requestId, signal, onBroken: noteBroken });
+  const onSink = (isAllSent: () => boolean): void => meter.watchSending(isAllSent);
+  await writeEvents(res, batches, { text, timings, requestId, signal, onSink, onBroken: noteBroken });
   return undefined;
 }
 
