@@ -66,7 +66,7 @@ describe("a release", () => {
     const sums = (out: string): string => readFileSync(join(out, "checksums.txt"), "utf8");
     expect(sums(second)).toBe(sums(first));
     expect(sums(first).trim().split("\n")).toHaveLength(names.length);
-  }, 120_000);
+  }, 300_000);
 
   test.skipIf(!hasCosign)(
     "is signed with the operator's key, and a changed file is found offline (it would run with cosign)",
