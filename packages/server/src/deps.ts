@@ -27,6 +27,8 @@ export interface Deps extends ChatDeps, KeyDeps {
   readonly isStopping: () => boolean;
   /** Returns false while the store of limits that servers share cannot be reached. */
   readonly areLimitsReachable: () => boolean;
+  /** Returns true while that store is away and each server grants its part of the limits. */
+  readonly areLimitsDivided: () => boolean;
   readonly log: Log;
   readonly refusals: RefusalSample;
   readonly faults: RepeatedFaults;

@@ -17,6 +17,7 @@ import type { OpenedLimits } from "./serve-requests.ts";
 import { openSite } from "./site/open-site.ts";
 import type { Site } from "./site/open-site.ts";
 import { Listener } from "./sockets/listener.ts";
+import { countServers, DividedLimitStore } from "./state/divided-limit-store.ts";
 import { MemoryLimitStore } from "./state/memory-limit-store.ts";
 import { openStateOf } from "./state/open-state.ts";
 import type { State } from "./state/open-state.ts";
@@ -49,7 +50,7 @@ export async function openParts(config: Config, log: Log, started: AsyncDisposab
   const abandoned = await closeAbandoned(ledger, nowMs());
   if (config.databaseUrl !== undefined) started.use(new AbandonedWatch(ledger, log, nowMs));
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
-  const store = await openLimits(config, started);
+  const store = await openLimits(config, log, register, started);
   const servers = watchServers(register, log);
   const state = { keys, ledger, register, cacheSecret, ...(databaseBytes && { databaseBytes }) };
   return { ...state, abandoned, runFolder, store, servers, openSite: docsOf(config, runFolder, started) };
@@ -86,11 +87,11 @@ export async function openModels(
 /** Creates the metrics of a server, with the handler of their port. */
 export function metricsOf(
   config: Config,
-  { keys, ledger, servers, databaseBytes }: OwnParts,
-  observed: Omit<Observed, "servers" | "databaseBytes">,
+  { keys, ledger, servers, store, databaseBytes }: OwnParts,
+  observed: Omit<Observed, "servers" | "limits" | "databaseBytes">,
 ): Metrics {
   const addOfKeys = keyMetricsOf(config, { keys, ledger, nowMs });
-  return createMetrics({ ...observed, servers, databaseBytes }, addOfKeys);
+  return createMetrics({ ...observed, servers, limits: store, databaseBytes }, addOfKeys);
 }
 
 /** Returns a function that adds the metrics by key; undefined if none are wanted. */
@@ -106,15 +107,25 @@ export const openMetrics = async (config: Config, started: AsyncDisposableStack)
     : started.use(await Listener.openMetrics(config.metricsHost, config.metricsPort, config));
 
 /** Opens the limits that all servers share, or those in the memory of this one. @throws {StateError} */
-async function openLimits(config: Config, started: AsyncDisposableStack): Promise<OpenedLimits> {
+async function openLimits(
+  config: Config,
+  log: Log,
+  register: ServerRegister | undefined,
+  started: AsyncDisposableStack,
+): Promise<OpenedLimits> {
   const { valkeyUrl, databaseUrl } = config;
   const overall = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
   // Uses a monotonic clock: a change of the wall clock would grant or block requests.
   if (databaseUrl === undefined) return { limits: new MemoryLimitStore(overall, elapsedMs), isReachable: () => true };
-  const { limits } = started.use(
+  const { limits: shared } = started.use(
     await (valkeyUrl === undefined ? openPostgresLimits(databaseUrl, overall) : openValkey(valkeyUrl, overall)),
   );
-  return { limits, isReachable: () => limits.isReachable() };
+  if (config.limitsWhenAway === "refuse" || !register)
+    return { limits: shared, isReachable: () => shared.isReachable() };
+  const tell = (line: string): void => log.warn(line);
+  const servers = countServers(register, elapsedMs);
+  const limits = started.use(new DividedLimitStore({ shared, overall, servers, nowMs: elapsedMs, tell }));
+  return { limits, isReachable: () => limits.isReachable(), areDivided: () => limits.isDivided() };
 }
 
 async function stopModels(models: readonly ServedModel[]): Promise<void> {

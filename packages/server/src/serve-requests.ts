@@ -33,6 +33,8 @@ export interface OpenedLimits {
   readonly limits: LimitStore;
   /** Returns false while the store of limits that servers share cannot be reached. */
   isReachable(): boolean;
+  /** Returns true while that store is away and each server grants its part of the limits. Absent: never. */
+  areDivided?(): boolean;
 }
 
 /** The numbers of a process that serves requests. */
@@ -94,6 +96,7 @@ export function serveRequests(parts: ServingParts, started: AsyncDisposableStack
     shutdown: shutdown.signal,
     isStopping: () => isStopping,
     areLimitsReachable: () => store.isReachable(),
+    areLimitsDivided: () => store.areDivided?.() ?? false,
     ...keysFor(config, keys, started),
     ...gates,
     keepPlace: (socket) => listener.keepPlace(socket),

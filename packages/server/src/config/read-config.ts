@@ -77,12 +77,17 @@ function parse(given: Given, faults: string[]): Values {
 }
 
 /** Servers that share limits but not keys would not know whose limits they are. */
-const explainLoneStore = ({ databaseUrl, valkeyUrl }: Settings): string[] =>
-  valkeyUrl !== undefined && databaseUrl === undefined
-    ? [
-        "PARLEY_VALKEY_URL is set, so PARLEY_DATABASE_URL must be set, too: servers that share their limits share their keys.",
-      ]
-    : [];
+function explainLoneStore({ databaseUrl, valkeyUrl, limitsWhenAway }: Settings): string[] {
+  if (valkeyUrl !== undefined && databaseUrl === undefined)
+    return [
+      "PARLEY_VALKEY_URL is set, so PARLEY_DATABASE_URL must be set, too: servers that share their limits share their keys.",
+    ];
+  if (limitsWhenAway === "share" && valkeyUrl === undefined)
+    return [
+      "PARLEY_LIMITS_WHEN_AWAY is share, so PARLEY_VALKEY_URL must be set, too: without it, nothing can be away.",
+    ];
+  return [];
+}
 
 /** A vLLM that the server supervises is watched by its running answers, which only one process knows. */
 function explainLoneProcess({ workers }: Settings, models: readonly ModelConfig[]): string[] {

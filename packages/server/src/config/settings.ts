@@ -41,6 +41,11 @@ export const settings = {
     ).optional(),
     "Valkey or Redis for limits, where several servers share them: faster than PostgreSQL; PARLEY_DATABASE_URL must be set, too",
   ),
+  limitsWhenAway: setting(
+    "PARLEY_LIMITS_WHEN_AWAY",
+    oneOf("refuse", "share").prefault("refuse"),
+    "refuse or share: while Valkey is away, refuse requests with 503, or let each server grant its share of the limits",
+  ),
   metricsPort: setting(
     "PARLEY_METRICS_PORT",
     z.union([whole(0, 65_535), z.literal("off")], { error: "a whole number from 0 to 65535, or off" }).prefault(9464),

@@ -10,6 +10,8 @@ export interface HealthDeps {
   readonly recorder: LedgerRecorder;
   /** Returns false while the store of limits that servers share cannot be reached. */
   readonly areLimitsReachable: () => boolean;
+  /** Returns true while that store is away and each server grants its part of the limits. */
+  readonly areLimitsDivided: () => boolean;
   /** Returns true from the shutdown signal on, even while requests are still accepted. */
   readonly isStopping: () => boolean;
 }
@@ -37,7 +39,7 @@ function modelAskedFor({ req, path }: Exchange): string | undefined {
 
 /** Returns the status and the body of a readiness probe. */
 function readiness(
-  { models, recorder, areLimitsReachable, isStopping }: HealthDeps,
+  { models, recorder, areLimitsReachable, areLimitsDivided, isStopping }: HealthDeps,
   asked: string | undefined,
 ): [number, object] {
   const shown = asked === undefined ? models : [findModel(models, asked) ?? []].flat();
@@ -51,6 +53,7 @@ function readiness(
     models: Object.fromEntries(states),
     ...(reasons.length > 0 && { reasons: Object.fromEntries(reasons) }),
     ledger: recorder.isHealthy ? "ok" : "unwritable",
+    ...(areLimitsDivided() && { limits: "divided" }),
     ...(!areLimitsReachable() && { limits: "unreachable" }),
   };
   return [isReady ? 200 : 503, body];

@@ -62,6 +62,7 @@ export interface Observed {
   readonly connections: ConnectionCounts;
   readonly gatheredBytes: GatheredAnswers;
   readonly servers: ServerCounts;
+  readonly limits: { areDivided?(): boolean };
   /** Returns the number of log lines that could not be written. */
   readonly lostLines: () => number;
   /** Returns the bytes of keys and ledger on the disk; undefined: a database server has them. */
@@ -112,12 +113,14 @@ function addRequestGauges(registers: Registry[], { requests, gatheredBytes }: Ob
   addCounter(registers, { name: "parley_answers_given_up_total", help }, () => [[{}, gatheredBytes.givenUp]]);
 }
 
-function addServerGauges(registers: Registry[], { servers }: Observed): void {
+function addServerGauges(registers: Registry[], { servers, limits }: Observed): void {
   const gauge = (name: string, help: string, read: () => number): void =>
     addGauge(registers, { name, help }, () => [[{}, read()]]);
   gauge("parley_servers_live", "Live servers that share the state, this one included.", () => servers.live);
   const help = "Live servers that share the state and have other prices or limits than this one.";
   gauge("parley_servers_differing", help, () => servers.differing);
+  const dividedHelp = "1 while Valkey is away and this server grants its part of the limits, otherwise 0.";
+  gauge("parley_limits_divided", dividedHelp, () => (limits.areDivided?.() ? 1 : 0));
 }
 
 function addConnectionGauges(registers: Registry[], { connections }: Observed): void {

@@ -15,13 +15,18 @@ import type { Buckets } from "./token-bucket.ts";
  */
 export class MemoryLimitStore implements LimitStore {
   readonly #nowMs: () => number;
+  readonly #start: "full" | "empty";
+  readonly #startedMs: number;
   readonly #overall: Buckets;
   readonly #keys = new Map<string, Buckets>();
   /** Number of requests of each key that run or wait. */
   readonly #running = new Map<string, number>();
 
-  constructor(overall: PerMinute, nowMs: () => number) {
+  /** @param start the level of each bucket now, also of those that are used later for the first time */
+  constructor(overall: PerMinute, nowMs: () => number, start: "full" | "empty" = "full") {
     this.#nowMs = nowMs;
+    this.#start = start;
+    this.#startedMs = nowMs();
     this.#overall = this.#newBuckets(overall);
   }
 
@@ -77,14 +82,25 @@ export class MemoryLimitStore implements LimitStore {
 
   #bucketsOf({ keyId, perMinute }: LimitedKey): Buckets {
     const known = this.#keys.get(keyId);
-    known?.requests.resize(perMinute.requests, this.#nowMs());
-    known?.tokens.resize(perMinute.tokens, this.#nowMs());
+    if (known) this.#resize(known, perMinute);
     const buckets = known ?? this.#newBuckets(perMinute);
     if (!known) this.#keys.set(keyId, buckets);
     return buckets;
   }
 
+  /** Changes the limits over all keys. The part of them that is left stays the same. */
+  resize(overall: PerMinute): void {
+    this.#resize(this.#overall, overall);
+  }
+
+  #resize(buckets: Buckets, { requests, tokens }: PerMinute): void {
+    buckets.requests.resize(requests, this.#nowMs());
+    buckets.tokens.resize(tokens, this.#nowMs());
+  }
+
   #newBuckets({ requests, tokens }: PerMinute): Buckets {
-    return { requests: new TokenBucket(requests, this.#nowMs()), tokens: new TokenBucket(tokens, this.#nowMs()) };
+    const bucket = (limit: number): TokenBucket =>
+      new TokenBucket(limit, this.#startedMs, this.#start === "full" ? limit : 0);
+    return { requests: bucket(requests), tokens: bucket(tokens) };
   }
 }

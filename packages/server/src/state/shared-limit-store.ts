@@ -7,12 +7,15 @@ import type {
   LimitStore,
   PerMinute,
 } from "../accounts/limits/limit-store.ts";
+import type { Lease } from "../accounts/lease.ts";
 import { StateError } from "./state-error.ts";
 import { exceeded, statesOf, TokenBucket } from "./token-bucket.ts";
 import type { Buckets } from "./token-bucket.ts";
 
 /** Maximum number of leases whose end is kept while the store is away. The oldest is dropped and expires. */
-const maxUnended = 10_000;
+const maxUnended = 100_000;
+/** Number of kept ends that are sent at once. */
+const maxSent = 500;
 /** Milliseconds between two attempts to reach a store that is away. */
 const retryMs = 500;
 /** A lease entry outlives its place by this time, so that a late commit still corrects the tokens. */
@@ -39,9 +42,11 @@ export interface RunningLease {
 export interface LeaseEnd {
   readonly key: LimitedKey;
   readonly leaseId: string;
-  /** Requests of the minute to give back: 0 or 1. */
+  /** Requests of the minute to give back: 0 or 1; -1 to take one. */
   readonly requestsBack: number;
   readonly usedTokens: number;
+  /** True if the store does not have the lease yet. It is created first, so the end charges the request once. */
+  readonly isNew?: boolean;
 }
 
 /** The answer of a store. The levels are those after the call: requests and tokens of the key, then of all keys together. */
@@ -83,8 +88,10 @@ export class SharedLimitStore implements LimitStore, Disposable {
   readonly #renewMs: number;
   /** The first lease is the server's own: its renewal shows whether the store takes writes. */
   readonly #running = new Set<RunningLease>([{ keyId: "", leaseId: randomUUID() }]);
+  /** Number of running requests by key. */
+  readonly #runningOf = new Map<string, number>();
   #hasAnswered = true;
-  #unended: LeaseEnd[] = [];
+  readonly #unended: LeaseEnd[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(shared: SharedLimits, overall: PerMinute, { renewMs }: LeaseTimes) {
@@ -121,7 +128,7 @@ export class SharedLimitStore implements LimitStore, Disposable {
     let buckets = this.#toBuckets(key, answer);
     if (!answer.isTaken)
       return exceeded("requests", buckets, 1, 0) ?? { limit: "concurrency", bound: key.concurrency ?? 0, waitMs: 0 };
-    this.#running.add(running);
+    this.#enter(running);
     return {
       states: () => statesOf(...buckets, 0),
       tokenLimit: Math.min(key.perMinute.tokens, this.#overall.tokens),
@@ -135,12 +142,36 @@ export class SharedLimitStore implements LimitStore, Disposable {
     };
   }
 
+  /** Returns the number of requests of a key that run on this server. */
+  runningOf(keyId: string): number {
+    return this.#runningOf.get(keyId) ?? 0;
+  }
+
+  /** Returns true while ends of leases are kept, because they did not arrive. */
+  hasUnended(): boolean {
+    return this.#unended.length > 0;
+  }
+
+  /** Enters a request that was admitted without the store. Its place is taken at the next renewal, the rest at its end. */
+  hold(key: LimitedKey): Lease<number> {
+    const running = { keyId: key.keyId, leaseId: randomUUID() };
+    this.#enter(running);
+    const end = async (requestsBack: number, usedTokens: number): Promise<void> =>
+      this.#end(running, { key, leaseId: running.leaseId, requestsBack, usedTokens, isNew: true });
+    return { commit: (usedTokens) => end(-1, usedTokens), rollback: () => end(0, 0) };
+  }
+
+  #enter(running: RunningLease): void {
+    this.#running.add(running);
+    this.#runningOf.set(running.keyId, this.runningOf(running.keyId) + 1);
+  }
+
   /** Renews the leases, and ends those whose end did not arrive. Call it when the store can be reached again. */
   async keepUp(): Promise<void> {
-    const unended = this.#unended;
     await this.renew();
-    this.#unended = this.#unended.slice(unended.length);
-    for (const end of unended) void this.#sendEnd(end);
+    // One that fails is added at the end of the list, for the next time.
+    for (let left = this.#unended.length; left > 0 && this.#hasAnswered; left -= maxSent)
+      await Promise.all(this.#unended.splice(0, Math.min(left, maxSent)).map((end) => this.#sendEnd(end)));
   }
 
   /** Renews all leases of this server. @throws {StateError} if the store cannot be reached */
@@ -158,15 +189,21 @@ export class SharedLimitStore implements LimitStore, Disposable {
   }
 
   async #end(running: RunningLease, end: LeaseEnd): Promise<void> {
-    if (this.#running.delete(running)) await this.#sendEnd(end);
+    if (!this.#running.delete(running)) return;
+    const left = this.runningOf(running.keyId) - 1;
+    if (left === 0) this.#runningOf.delete(running.keyId);
+    else this.#runningOf.set(running.keyId, left);
+    await this.#sendEnd(end);
   }
 
   async #sendEnd(end: LeaseEnd): Promise<void> {
-    await this.#reached(this.#shared.end(end)).catch(() => this.#keepEnd(end));
+    const lease = { keyId: end.key.keyId, leaseId: end.leaseId };
+    const calls = [...(end.isNew ? [this.#shared.renew([lease])] : []), this.#shared.end(end)];
+    await this.#reached(Promise.all(calls)).catch(() => this.#keepEnd(end));
   }
 
   #keepEnd(end: LeaseEnd): void {
-    this.#unended = [...this.#unended, end].slice(-maxUnended);
+    if (this.#unended.push(end) > maxUnended) this.#unended.shift();
   }
 
   /** @throws {StateError} if the store does not answer, or answers with an error */
