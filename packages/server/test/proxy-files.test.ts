@@ -57,7 +57,10 @@ const proxies: readonly Proxy[] = [
     adapt: (config, { port, server, pem, key }) =>
       `{\n\tadmin off\n\tauto_https off\n}\n` +
       config
-        .replace("{$PARLEY_DOMAIN:localhost} {", `https://localhost:${port}, https://127.0.0.1:${port} {\n\ttls ${pem} ${key}`)
+        .replace(
+          "{$PARLEY_DOMAIN:localhost} {",
+          `https://localhost:${port}, https://127.0.0.1:${port} {\n\ttls ${pem} ${key}`,
+        )
         .replace("127.0.0.1:8080", server),
     args: (file) => ["run", "--adapter", "caddyfile", "--config", file],
   },

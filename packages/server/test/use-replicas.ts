@@ -21,7 +21,11 @@ export interface Replicas {
 }
 
 /** Starts servers on shared state for the tests of a file or a block, if that can be installed here. */
-export function useReplicas(count: number, { settings, ...options }: TestOptions = {}): () => Replicas {
+export function useReplicas(
+  count: number,
+  { settings, ...options }: TestOptions = {},
+  limitsIn: "Valkey" | "PostgreSQL" = "Valkey",
+): () => Replicas {
   const started = new AsyncDisposableStack();
   let replicas: Replicas | undefined;
   beforeAll(async () => {
@@ -29,8 +33,9 @@ export function useReplicas(count: number, { settings, ...options }: TestOptions
     const postgres = started.use(await TestPostgres.start());
     const valkey = started.use(await startValkey());
     const databaseUrl = postgres.urlOf(await postgres.createDatabase());
+    const valkeyUrl = limitsIn === "Valkey" ? valkey.url : undefined;
     const start = async (): Promise<TestServer> =>
-      started.use(await startTestServer({ ...options, settings: { ...settings, databaseUrl, valkeyUrl: valkey.url } }));
+      started.use(await startTestServer({ ...options, settings: { ...settings, databaseUrl, valkeyUrl } }));
     const first = await start();
     replicas = {
       postgres,

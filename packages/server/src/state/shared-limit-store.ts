@@ -181,6 +181,7 @@ export class SharedLimitStore implements LimitStore, Disposable {
 
   #keepUpLater(): void {
     const waitMs = this.#hasAnswered ? this.#renewMs : Math.min(retryMs, this.#renewMs);
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       void this.keepUp()
         .catch(() => undefined)
@@ -213,7 +214,10 @@ export class SharedLimitStore implements LimitStore, Disposable {
       this.#hasAnswered = true;
       return result;
     } catch (cause) {
+      const isFirst = this.#hasAnswered;
       this.#hasAnswered = false;
+      // The next attempt would else come only at the time of the next renewal.
+      if (isFirst && this.#timer) this.#keepUpLater();
       throw new StateError(`${this.#shared.name}, which keeps the limits, cannot be reached.`, { cause });
     }
   }
