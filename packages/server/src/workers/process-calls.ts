@@ -28,6 +28,7 @@ export interface ParentNews {
   /** By model id. */
   readonly engines: Readonly<Record<string, EngineNews>>;
   readonly areLimitsReachable: boolean;
+  readonly areLimitsDivided: boolean;
 }
 
 /** The parent of a worker, besides the state that it opened. */

@@ -47,7 +47,7 @@ interface Running {
 
 function workerOf(channel: CallChannel, parent: ParentCalls): Worker {
   let running: Running | undefined;
-  let news: ParentNews = { engines: {}, areLimitsReachable: true };
+  let news: ParentNews = { engines: {}, areLimitsReachable: true, areLimitsDivided: false };
   const started = (): Running => {
     if (!running) throw new Error("the worker was not started");
     return running;
@@ -107,6 +107,7 @@ async function startWorker(
       store: {
         limits: remoteLimits(channel.remote(limitCalls)),
         isReachable: () => news().areLimitsReachable,
+        areDivided: () => news().areLimitsDivided,
       },
       openSite: loadOnce(() => parent.openSite()),
       count: (counts) => {

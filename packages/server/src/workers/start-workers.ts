@@ -137,6 +137,7 @@ type Followable = Partial<Pick<ChildEngine, "isStalled" | "confirmFailure">>;
 const newsOf = (models: Iterable<StartedModel>, { store }: OwnParts): ParentNews => ({
   engines: Object.fromEntries(Array.from(models, (model) => [model.id, engineNews(model.engine)])),
   areLimitsReachable: store.isReachable(),
+  areLimitsDivided: store.areDivided?.() ?? false,
 });
 
 function engineNews(engine: Engine & Followable): EngineNews {
