@@ -86,10 +86,10 @@ async function run(): Promise<void> {
     ran.push({ row, result, tookMs: performance.now() - rowBeganMs });
     print(toText(ran.slice(-1)));
     if ("isKept" in result && !result.isKept) process.exitCode = 1;
+    const facts = [machine, versions, `${ran.length} rows in ${seconds(performance.now() - beganMs)}`];
+    if (flags.markdown !== undefined) writeFileSync(flags.markdown, toMarkdown(ran, facts));
   }
-  const took = `${ran.length} rows in ${seconds(performance.now() - beganMs)}`;
-  print(took);
-  if (flags.markdown !== undefined) writeFileSync(flags.markdown, toMarkdown(ran, [machine, versions, took]));
+  print(`${ran.length} rows in ${seconds(performance.now() - beganMs)}`);
 }
 
 /** A row that breaks is a broken promise, and the next one still runs. */
