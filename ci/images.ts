@@ -38,8 +38,8 @@ export interface Image {
 
 const debian = ["ca-certificates", "curl", "git", "procps", "python3-venv"];
 
-/** PostgreSQL, and Debian's replacement for Valkey. */
-const stores = ["postgresql", "redis-server"];
+/** PostgreSQL, its pooler, and Debian's replacement for Valkey. */
+const stores = ["pgbouncer", "postgresql", "redis-server"];
 
 export const images = {
   // A host without the stores skips the tests that need them, and runs the others.

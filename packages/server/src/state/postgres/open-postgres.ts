@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Client, Pool, types } from "pg";
-import type { ClientConfig } from "pg";
+import type { ClientConfig, PoolClient } from "pg";
 import type { KeyStore } from "../../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
 import type { RegisteredServer, ServerRegister } from "../../accounts/servers/server-register.ts";
@@ -62,6 +62,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   });
   // An idle connection was lost. The pool has removed it already, and without a listener the error would end the process.
   pool.on("error", () => undefined);
+  await assertSessions(pool, config.place);
   const replicaId = randomUUID();
   const ledger = new PostgresUsageLedger(pool, leaseMs, replicaId);
   const register = new PostgresServerRegister(pool, leaseMs, replicaId);
@@ -76,6 +77,33 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       await pool.end();
     },
   };
+}
+
+/**
+ * Checks that each connection is a session of the database. A pooler that shares sessions between transactions answers two
+ * connections from one process of the database. Prepared statements and settings of a connection do not survive that.
+ * @throws {StateError}
+ */
+async function assertSessions(pool: Pool, place: string): Promise<void> {
+  const clients: PoolClient[] = [];
+  try {
+    const pids = new Set<number>();
+    for (let turn = 0; turn < 2; turn += 1) {
+      const client = await pool.connect();
+      clients.push(client);
+      const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+      for (const { pid } of rows) pids.add(pid);
+    }
+    if (pids.size === clients.length) return;
+    throw new StateError(
+      `PostgreSQL at ${place} is behind a pooler that shares sessions between transactions: set its pool mode to session, or connect directly.`,
+    );
+  } catch (error) {
+    void pool.end();
+    throw error instanceof StateError ? error : new StateError(explain(error, place), { cause: error });
+  } finally {
+    for (const client of clients) client.release();
+  }
 }
 
 /** Maximum milliseconds of a statement about limits, and until its connection is open. */
@@ -169,15 +197,20 @@ const reasons: Readonly<Record<string, string>> = {
   "42501": "does not let this user create tables: grant it CREATE on the database.",
 };
 
+/** Sentences for errors without a telling code. */
+const wordings: readonly (readonly [wording: RegExp, sentence: string])[] = [
+  [/^SASL/, refused],
+  [
+    /unsupported startup parameter: statement_timeout/,
+    "is behind PgBouncer, which refuses statement_timeout: add it to ignore_startup_parameters there.",
+  ],
+  [/timeout/, "does not answer in time."],
+];
+
 function explain(error: unknown, place: string): string {
   if (error instanceof URIError) return malformed;
   const { code = "", message } = error as NodeJS.ErrnoException; // pg rejects with errors only; most have a code
-  // pg reports these two without a code.
-  const told = message.startsWith("SASL")
-    ? refused
-    : message.includes("timeout")
-      ? "does not answer in time."
-      : undefined;
+  const told = wordings.find(([wording]) => wording.test(message))?.[1];
   const [firstLine = ""] = (message || code).split("\n");
   return `PostgreSQL at ${place} ${reasons[code] ?? told ?? `cannot be used: ${firstLine.replace(/\.$/, "")}.`}`;
 }
