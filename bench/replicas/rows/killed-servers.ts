@@ -9,6 +9,18 @@ import { untilServed } from "./outage.ts";
 
 const maxFreeMs = 30_000;
 
+/** Starts streams of 12 s. @returns a promise that resolves when each has begun, or has ended */
+function startStreams(
+  server: Server,
+  token: string,
+  count: number,
+): { readonly streams: readonly Promise<Seen>[]; readonly areBegun: Promise<unknown> } {
+  const begun = Array.from({ length: count }, () => Promise.withResolvers<void>());
+  const streams = begun.map(({ resolve }) => send(server, token, "longer", resolve));
+  const isBegun = begun.map(({ promise }, index) => Promise.race([promise, streams[index]]));
+  return { streams, areBegun: Promise.all(isBegun) };
+}
+
 const killedOnce: Row = {
   name: "killed-once",
   event: "a server with 10 streams is killed (SIGKILL)",
@@ -16,8 +28,9 @@ const killedOnce: Row = {
   run: async (cluster) => {
     const { id, token } = await cluster.makeKey({ concurrency: 10, budgetUsd: "1" });
     const victim = await cluster.add();
-    const streams = Array.from({ length: 10 }, () => send(victim, token, "long"));
-    await wait(1500);
+    const { streams, areBegun } = startStreams(victim, token, 10);
+    await areBegun;
+    await wait(500);
     victim.process.child.kill("SIGKILL");
     cluster.servers.pop();
     const beganMs = performance.now();
@@ -43,9 +56,8 @@ interface Cut {
 
 /** Starts 4 streams on a server, kills it in mid-stream, and starts it again on its folder. */
 async function killOnce(victim: Server, token: string): Promise<readonly Cut[]> {
-  const begun = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
-  const streams = begun.map(({ resolve }) => send(victim, token, "longer", resolve));
-  await Promise.race([Promise.all(begun.map(({ promise }) => promise)), Promise.all(streams)]);
+  const { streams, areBegun } = startStreams(victim, token, 4);
+  await areBegun;
   await wait(200 + Math.random() * 800);
   const killedMs = Date.now();
   await victim.process[Symbol.asyncDispose]();
