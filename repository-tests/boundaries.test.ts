@@ -35,7 +35,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
     "packages/server/src/",
     [
       /^@parley\/common\//,
-      /^@parley\/inference(\/(embedded|scripted|remote|vllm|examine-model|fronts))?$/,
+      /^@parley\/inference(\/(embedded|scripted|remote|vllm|examine-(model|front)|fronts))?$/,
       contractExports,
       grammarExports,
     ],

@@ -73,6 +73,8 @@ export async function open(
     if (path === "/v1/models") {
       return void response.end(JSON.stringify({ data: [{ id: "there", max_model_len: 512, ...place.listed }] }));
     }
+    // vllm-router asks its workers before it sends them requests.
+    if (path === "/health") return void response.end();
     if (path !== route) return void response.writeHead(404).end('{"detail": "Not Found"}');
     void complete(request, response);
   });
@@ -100,7 +102,10 @@ export async function open(
   return place;
 }
 
-export async function start(places: readonly Place[], changes: Partial<RemoteOptions> = {}): Promise<Engine> {
+export async function start(
+  places: readonly Pick<Place, "url">[],
+  changes: Partial<RemoteOptions> = {},
+): Promise<Engine> {
   const engine = startElsewhere(
     places.map(({ url }) => url),
     { servedName: "there", timings: { ...quickTimings, stallMs: 500 }, ...changes },

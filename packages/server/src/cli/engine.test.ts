@@ -86,6 +86,11 @@ test.each<[string, readonly string[], RegExp]>([
     ["engine", "restart", "model-1"],
     /nothing to restart but the server/,
   ],
+  [
+    "examining the front of a model that has none",
+    ["engine", "doctor", "model-1", "--front"],
+    /not served by a remote/,
+  ],
   ["restarting without a server", ["engine", "restart", "model-1", "--engine", "vllm-process"], /No server uses/],
   ["installing without the right Python", ["vllm", "install", "--python", "/nonexistent"], /Python 3\.11 is needed/],
 ])("fails with a sentence: %s", async (_title, args, why) => {

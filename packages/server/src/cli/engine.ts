@@ -1,11 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { settlesWithin } from "@parley/common/settles-within";
+import { examineFront } from "@parley/inference/examine-front";
+import { fronts } from "@parley/inference/fronts";
+import type { Finding } from "@parley/inference";
 import { EngineFiles, explainContainer, explainProcess } from "@parley/inference/vllm";
 import type { Command } from "commander";
 import { findModel } from "../config/find-model.ts";
 import type { Config } from "../config/read-config.ts";
 import type { ModelConfig } from "../config/read-models.ts";
 import type { EngineOptions } from "../models/engine-options.ts";
+import { startEngine } from "../models/start-engine.ts";
 import { vllmSettings } from "../models/start-vllm.ts";
 import { findServer } from "../state/server-lock.ts";
 import { addSettingFlags, addressFlags, modelFlags, settingsOf } from "./settings.ts";
@@ -34,6 +39,20 @@ export function addEngineCommands(program: Command): void {
     });
   addSettingFlags(
     engine
+      .command("doctor")
+      .description(
+        "examine the service between Parley and several engines, by the cached tokens that the engines count",
+      )
+      .argument("<model>", "its name in parley.yaml, or any name that callers may use")
+      .requiredOption("--front", "send 28 prompts of up to 600 tokens; say if conversations stay on their engine"),
+  ).action(async (model: string, _flags, command: Command) => {
+    const findings = await examineFrontOf(settingsOf(command).config, model);
+    const rows = findings.map(({ topic, seen, problem }) => [topic, seen, problem === "" ? "none" : problem]);
+    print(toTable(["what", "seen", "problem"], rows));
+    if (findings.some(({ problem }) => problem !== "")) process.exitCode = 1;
+  });
+  addSettingFlags(
+    engine
       .command("restart")
       .description("let an engine finish its running requests, then restart it")
       .argument("<model>", "its name in parley.yaml, or any name that callers may use"),
@@ -51,6 +70,26 @@ export const engineOptionsOf = (config: Config): EngineOptions[] =>
     cacheSecret: randomBytes(32),
     report: () => undefined,
   }));
+
+/** The time for the model to become ready, and for each request, in milliseconds. */
+const frontPatienceMs = 60_000;
+
+/** @throws if the model is not remote, or its upstream does not answer */
+async function examineFrontOf(config: Config, name: string): Promise<Finding[]> {
+  const model = modelNamed(config, name);
+  const { engineConfig } = model;
+  const options = engineOptionsOf(config).find((one) => one.model === model);
+  if (engineConfig.driver !== "remote" || !options) throw new Error(`${name} is not served by a remote engine.`);
+  const engine = await startEngine(options);
+  try {
+    await settlesWithin(engine.whenReady(), frontPatienceMs);
+    if (engine.state !== "ready") throw new Error(`${name} is not ready: ${engine.stateReason}`);
+    const { advice } = fronts[engineConfig.given.front ?? "generic"];
+    return await examineFront(model.id, engine, advice, frontPatienceMs);
+  } finally {
+    await engine.close(0);
+  }
+}
 
 async function plan(config: Config): Promise<string> {
   const lines = await Promise.all(engineOptionsOf(config).map(describeEngine));
