@@ -74,8 +74,14 @@ function expectWarning({ logLines }: TestServer, values: string): void {
 
 const inUse = (server: TestServer): Promise<number> => server.gauge(`parley_slots_in_use{model="${miniId}"}`);
 
-const sharesOf = async (server: TestServer): Promise<Record<"slots" | "servers" | "differing", number>> => ({
-  slots: await server.gauge(`parley_slots{model="${miniId}"}`),
-  servers: await server.gauge("parley_servers_live"),
-  differing: await server.gauge("parley_servers_differing"),
-});
+/** Reads one page of metrics, so the values belong together. */
+async function sharesOf(server: TestServer): Promise<Record<"slots" | "servers" | "differing", number>> {
+  const lines = (await server.metrics()).split("\n");
+  const read = (name: string): number =>
+    Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? Number.NaN);
+  return {
+    slots: read(`parley_slots{model="${miniId}"}`),
+    servers: read("parley_servers_live"),
+    differing: read("parley_servers_differing"),
+  };
+}
