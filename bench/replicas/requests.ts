@@ -80,6 +80,18 @@ export async function send(
   };
 }
 
+/** Starts a stream on each server. @returns a promise that resolves when each has begun, or has ended */
+export function startStreams(
+  servers: readonly Target[],
+  token: string,
+  scenario: Scenario,
+): { readonly streams: readonly Promise<Seen>[]; readonly areBegun: Promise<unknown> } {
+  const begun = servers.map((server) => ({ server, ...Promise.withResolvers<void>() }));
+  const streams = begun.map(({ server, resolve }) => send(server, token, scenario, resolve));
+  const isBegun = begun.map(({ promise }, index) => Promise.race([promise, streams[index]]));
+  return { streams, areBegun: Promise.all(isBegun) };
+}
+
 /** Sends requests to servers in turn, at most `atOnce` at the same time. */
 export async function race(
   servers: readonly Target[],

@@ -1,25 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Cluster } from "../cluster.ts";
 import type { Entry, Server } from "../cluster.ts";
-import { send, served } from "../requests.ts";
+import { send, served, startStreams } from "../requests.ts";
 import type { Seen } from "../requests.ts";
 import { seconds } from "../row.ts";
 import type { Row } from "../row.ts";
 import { untilServed } from "./outage.ts";
 
 const maxFreeMs = 30_000;
-
-/** Starts streams of 12 s. @returns a promise that resolves when each has begun, or has ended */
-function startStreams(
-  server: Server,
-  token: string,
-  count: number,
-): { readonly streams: readonly Promise<Seen>[]; readonly areBegun: Promise<unknown> } {
-  const begun = Array.from({ length: count }, () => Promise.withResolvers<void>());
-  const streams = begun.map(({ resolve }) => send(server, token, "longer", resolve));
-  const isBegun = begun.map(({ promise }, index) => Promise.race([promise, streams[index]]));
-  return { streams, areBegun: Promise.all(isBegun) };
-}
 
 const killedOnce: Row = {
   name: "killed-once",
@@ -28,9 +16,10 @@ const killedOnce: Row = {
   run: async (cluster) => {
     const { id, token } = await cluster.makeKey({ concurrency: 10, budgetUsd: "1" });
     const victim = await cluster.add();
-    const { streams, areBegun } = startStreams(victim, token, 10);
+    const { streams, areBegun } = startStreams(Array<Server>(10).fill(victim), token, "longer");
     await areBegun;
-    await wait(500);
+    // Each stream has been written to the ledger by then: checkpoints are at most 2 s apart.
+    await wait(2500);
     victim.process.child.kill("SIGKILL");
     cluster.servers.pop();
     const beganMs = performance.now();
@@ -56,7 +45,7 @@ interface Cut {
 
 /** Starts 4 streams on a server, kills it in mid-stream, and starts it again on its folder. */
 async function killOnce(victim: Server, token: string): Promise<readonly Cut[]> {
-  const { streams, areBegun } = startStreams(victim, token, 4);
+  const { streams, areBegun } = startStreams(Array<Server>(4).fill(victim), token, "longer");
   await areBegun;
   await wait(200 + Math.random() * 800);
   const killedMs = Date.now();
