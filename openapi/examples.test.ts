@@ -87,6 +87,7 @@ test("every count adds up, and every price is exact", async () => {
     const count = (name: string) => Number(valueAt(answer, `/usage/${name}`));
     const price = (name: string) => String(valueAt(prices.get(answer["model"]), `/${name}`));
     const cost = decimalSum(
+      // No model of the examples has a price of its own for cached tokens.
       decimalProduct(price("prompt"), count("prompt_tokens")),
       decimalProduct(price("completion"), count("completion_tokens")),
       price("request"),

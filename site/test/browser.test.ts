@@ -218,6 +218,11 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     await page.getByLabel("Completion tokens").fill("1");
     await page.getByLabel("Answers").fill("10");
     expect(await cost.innerText()).toBe("$0.3000006 an answer, $3.000006 for 10 answers");
+    await page.getByLabel("Price of a cached one").fill("0.01");
+    await page.getByLabel("Cached ones among them").fill("2");
+    expect(await cost.innerText()).toBe("$0.1200006 an answer, $1.200006 for 10 answers");
+    await page.getByLabel("Cached ones among them").fill("4");
+    expect(await cost.innerText()).toContain("at most all prompt tokens are cached");
     await page.getByText("Use the prices of this server").click();
     await page.getByLabel("Your key").fill(testKey);
     await page.getByRole("button", { name: "Load the models" }).click();

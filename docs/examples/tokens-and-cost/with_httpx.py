@@ -24,7 +24,11 @@ print(f"{prompt} + {completion} tokens, {usage['cost_usd']} US dollars")
 # The same price, computed from the prices of the model.
 pricing = client.get("/models/vendor/model-1").json()["pricing"]
 price = {name: Decimal(text) for name, text in pricing.items()}
+cached = usage["prompt_tokens_details"]["cached_tokens"]
 cost = (
-    prompt * price["prompt"] + completion * price["completion"] + price["request"]
+    (prompt - cached) * price["prompt"]
+    + cached * price.get("input_cache_read", price["prompt"])
+    + completion * price["completion"]
+    + price["request"]
 )
 assert cost == Decimal(usage["cost_usd"])

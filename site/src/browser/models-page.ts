@@ -17,23 +17,34 @@ function countOf(name: string): bigint | undefined {
   return /^\d{1,15}$/.test(text) ? BigInt(text) : undefined;
 }
 
+/** Returns the cost of one answer; undefined if a field is not a price or a count. */
+function costOfAnswer(): Decimal | undefined {
+  const [prompt, cached] = [decimalOf("prompt"), decimalOf("cached")];
+  const [completion, request] = [decimalOf("completion"), decimalOf("request")];
+  const [read, known, written] = [countOf("prompt-tokens"), countOf("cached-tokens"), countOf("completion-tokens")];
+  if (!prompt || !cached || !completion || !request) return undefined;
+  if (read === undefined || known === undefined || written === undefined || known > read) return undefined;
+  const promptCost = add(multiply(prompt, read - known), multiply(cached, known));
+  return add(add(promptCost, multiply(completion, written)), request);
+}
+
 function calculate(): void {
   if (!result) return;
-  const [prompt, completion, request] = [decimalOf("prompt"), decimalOf("completion"), decimalOf("request")];
-  const [read, written, answers] = [countOf("prompt-tokens"), countOf("completion-tokens"), countOf("answers")];
-  if (!prompt || !completion || !request || read === undefined || written === undefined || answers === undefined) {
-    result.textContent = "Prices are decimals such as 0.0000003, and counts are whole numbers.";
+  const found = costOfAnswer();
+  const answers = countOf("answers");
+  if (!found || answers === undefined) {
+    result.textContent =
+      "Prices are decimals such as 0.0000003, counts are whole numbers, and at most all prompt tokens are cached.";
     return;
   }
-  const one = add(add(multiply(prompt, read), multiply(completion, written)), request);
-  const all = multiply(one, answers);
-  result.textContent = `$${formatDecimal(one)} an answer, $${formatDecimal(all)} for ${answers.toLocaleString("en")} answers`;
+  const all = multiply(found, answers);
+  result.textContent = `$${formatDecimal(found)} an answer, $${formatDecimal(all)} for ${answers.toLocaleString("en")} answers`;
 }
 
 /** Fills in the prices of the chosen model. */
 function choose(): void {
   const option = select?.selectedOptions[0];
-  for (const name of ["prompt", "completion", "request"]) {
+  for (const name of ["prompt", "cached", "completion", "request"]) {
     const input = field(name);
     if (input && option?.dataset[name] !== undefined) input.value = option.dataset[name];
   }
@@ -42,7 +53,9 @@ function choose(): void {
 
 interface ListedModel {
   readonly id: string;
-  readonly pricing: Readonly<Record<"prompt" | "completion" | "request", string>>;
+  readonly pricing: Readonly<Record<"prompt" | "completion" | "request", string>> & {
+    readonly input_cache_read?: string;
+  };
 }
 
 async function loadModels(key: string): Promise<string> {
@@ -50,9 +63,9 @@ async function loadModels(key: string): Promise<string> {
   // The contract describes both bodies.
   const body = (await response.json()) as { data?: readonly ListedModel[]; error?: { message: string } };
   if (!body.data) return body.error?.message ?? `The server answered with ${response.status}.`;
-  const options = body.data.map(({ id, pricing: { prompt, completion, request } }) => {
+  const options = body.data.map(({ id, pricing: { prompt, completion, request, input_cache_read = prompt } }) => {
     const option = Object.assign(document.createElement("option"), { value: id, textContent: id });
-    Object.assign(option.dataset, { prompt, completion, request });
+    Object.assign(option.dataset, { prompt, cached: input_cache_read, completion, request });
     return option;
   });
   select?.replaceChildren(...options);

@@ -11,7 +11,9 @@ interface Model {
   readonly id: string;
   readonly context_length: number;
   readonly max_completion_tokens: number;
-  readonly pricing: Readonly<Record<"prompt" | "completion" | "request", string>>;
+  readonly pricing: Readonly<Record<"prompt" | "completion" | "request", string>> & {
+    readonly input_cache_read?: string;
+  };
   readonly supported_features: readonly string[];
 }
 
@@ -78,15 +80,15 @@ export function perMillion(price: string): string {
 
 function calculator(models: readonly Model[]): string {
   const options = models.map(
-    ({ id, pricing: { prompt, completion, request } }) =>
-      `<option data-prompt="${prompt}" data-completion="${completion}" data-request="${request}">${escapeHtml(id)}</option>`,
+    ({ id, pricing: { prompt, completion, request, input_cache_read: cached = prompt } }) =>
+      `<option data-prompt="${prompt}" data-cached="${cached}" data-completion="${completion}" data-request="${request}">${escapeHtml(id)}</option>`,
   );
   const input = (label: string, name: string, value: string): string =>
     `<label>${label}<input name="${name}" value="${value}" inputmode="decimal" autocomplete="off"></label>`;
   return `<form class="calculator" hidden>
 <div class="fields"><label>Model<select name="model">${options.join("")}</select></label>
-${input("Prompt tokens", "prompt-tokens", "1200")}${input("Completion tokens", "completion-tokens", "400")}${input("Answers", "answers", "1000")}</div>
-<div class="fields">${input("Price of a prompt token", "prompt", "0")}${input("Price of a completion token", "completion", "0")}${input("Price of an answer", "request", "0")}</div>
+${input("Prompt tokens", "prompt-tokens", "1200")}${input("Cached ones among them", "cached-tokens", "0")}${input("Completion tokens", "completion-tokens", "400")}${input("Answers", "answers", "1000")}</div>
+<div class="fields">${input("Price of a prompt token", "prompt", "0")}${input("Price of a cached one", "cached", "0")}${input("Price of a completion token", "completion", "0")}${input("Price of an answer", "request", "0")}</div>
 <p><output aria-live="polite"></output></p>
 <details><summary>Use the prices of this server</summary><div class="fields"><label>Your key<input name="key" type="password" autocomplete="off" spellcheck="false"></label><button type="button">Load the models</button></div>
 <p>The key stays in this page and is sent to this server only.</p><p role="status"></p></details>

@@ -17,6 +17,8 @@ export interface GatheredChoice {
 
 export interface Counts {
   readonly prompt: number;
+  /** The cached tokens among those of the prompt. */
+  readonly cached: number;
   readonly completion: number;
   readonly cost: string;
 }
@@ -76,8 +78,12 @@ function addCalls(before: readonly GatheredCall[], deltas: readonly JsonObject[]
   return calls;
 }
 
+const cachedOf = (details: JsonObject[string] | undefined): number =>
+  isObject(details) ? number(details["cached_tokens"]) : 0;
+
 const countsOf = (usage: JsonObject): Counts => ({
   prompt: number(usage["prompt_tokens"]),
+  cached: cachedOf(usage["prompt_tokens_details"]),
   completion: number(usage["completion_tokens"]),
   cost: text(usage["cost_usd"]) || "0",
 });

@@ -16,22 +16,27 @@ export interface Identity {
   readonly system_fingerprint: string;
 }
 
+type Prices = Readonly<Record<"prompt" | "completion" | "request" | "input_cache_read", string>>;
+
 /** The tokens used so far. */
 export class Meter {
   readonly prompt: number;
   completion = 0;
   reasoning = 0;
-  readonly #prices: Readonly<Record<"prompt" | "completion" | "request", string>>;
+  readonly #cached: number;
+  readonly #prices: Prices;
 
-  constructor(prompt: number, prices: Readonly<Record<"prompt" | "completion" | "request", string>>) {
+  constructor(prompt: number, cached: number, prices: Prices) {
     this.prompt = prompt;
+    this.#cached = cached;
     this.#prices = prices;
   }
 
   get usage(): Json {
     const { prompt, completion, reasoning } = this;
     const cost = decimalSum(
-      decimalProduct(this.#prices.prompt, prompt),
+      decimalProduct(this.#prices.prompt, prompt - this.#cached),
+      decimalProduct(this.#prices.input_cache_read, this.#cached),
       decimalProduct(this.#prices.completion, completion),
       this.#prices.request,
     );
@@ -39,7 +44,7 @@ export class Meter {
       prompt_tokens: prompt,
       completion_tokens: completion,
       total_tokens: prompt + completion,
-      prompt_tokens_details: { cached_tokens: 0 },
+      prompt_tokens_details: { cached_tokens: this.#cached },
       completion_tokens_details: { reasoning_tokens: reasoning },
       cost_usd: cost,
     };

@@ -22,6 +22,18 @@ interface Generation {
   outcome: Row["outcome"];
 }
 
+/** A prompt of fewer tokens is not cached. */
+const minCachedTokens = 100;
+
+/** Returns the tokens of a prompt that the same key has sent before, in whole prompts. */
+function cachedTokens({ world, key }: Call, body: Body, prompt: number): number {
+  const asked = JSON.stringify([key.rules, body["messages"]]);
+  if (prompt < minCachedTokens) return 0;
+  const isCached = world.cached.has(asked);
+  world.cached.add(asked);
+  return isCached ? prompt - 1 : 0;
+}
+
 /** Answers an admitted request, and records its usage whatever its outcome. */
 export async function run(
   call: Call,
@@ -34,7 +46,7 @@ export async function run(
     body,
     headers,
     requestId: newRequestId(),
-    meter: new Meter(prompt, prices),
+    meter: new Meter(prompt, cachedTokens(call, body, prompt), prices),
     gone: new AbortController(),
     outcome: "complete",
   };

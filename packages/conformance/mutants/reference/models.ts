@@ -7,7 +7,13 @@ import type { Violation } from "./violation.ts";
 
 export const contextLength = 32_768;
 const maximum = 16_384;
-export const prices = { prompt: "0.0000003", completion: "0.0000006", image: "0", request: "0.00001" };
+export const prices = {
+  prompt: "0.0000003",
+  completion: "0.0000006",
+  image: "0",
+  request: "0.00001",
+  input_cache_read: "0.00000007",
+};
 
 export const recordOf = (id: string, isReady: boolean): Record<string, unknown> => ({
   id,

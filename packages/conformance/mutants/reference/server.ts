@@ -58,6 +58,7 @@ export async function startReference(
       }),
     },
     rows: [],
+    cached: new Set(),
     running: 0,
     waiting: 0,
     created: 0,

@@ -9,6 +9,8 @@ export interface World {
   readonly keys: ReadonlyMap<string, Key>;
   readonly engine: Engine;
   readonly rows: Row[];
+  /** The long prompts so far, each with its key. */
+  readonly cached: Set<string>;
   running: number;
   waiting: number;
   created: number;

@@ -1,6 +1,8 @@
+import { decimalProduct, decimalSum } from "@parley/contract/decimal";
 import { valueAt, isRecord, listAt } from "../../src/judge/read.ts";
 import type { EngineEvent } from "../reference/engine.ts";
 import { hash } from "../reference/language.ts";
+import { prices } from "../reference/models.ts";
 import type { Mutant } from "../reference/mutant.ts";
 import {
   completed,
@@ -87,6 +89,14 @@ export const answers: SeededBugs = {
     completion_tokens_details: { reasoning_tokens: Number(usage["completion_tokens"]) + 1 },
   })),
   "cost-as-double": withUsage((usage) => ({ ...usage, cost_usd: String(Number(usage["cost_usd"]) * 1.000_000_1) })),
+  "cached-at-full-price": withUsage((usage) => ({
+    ...usage,
+    cost_usd: decimalSum(
+      decimalProduct(prices.prompt, Number(usage["prompt_tokens"])),
+      decimalProduct(prices.completion, Number(usage["completion_tokens"])),
+      prices.request,
+    ),
+  })),
   "cached-discount": withUsage((usage) => ({ ...usage, cost_usd: "0.00001" })),
   "older-reasoning-missing": withMessages((message) => lacking(message, "reasoning_content")),
   "think-in-content": withMessages((message) =>

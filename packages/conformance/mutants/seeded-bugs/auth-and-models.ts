@@ -68,6 +68,7 @@ export const authAndModels: SeededBugs = {
   "record-extension-missing": records(lacks("input_modalities")),
   "owner-differs": records((record) => ({ ...record, owned_by: "somebody" })),
   "output-length-differs": records((record) => ({ ...record, max_output_length: 4096 })),
+  "cached-price-above-prompt": priced((pricing) => ({ ...pricing, input_cache_read: "0.00000030001" })),
   "price-with-exponent": priced((pricing) => ({ ...pricing, image: "1e-7" })),
   "ready-model-503": strict((body) => body["model"] === "reference/toy-mini", 503),
   "retrieve-differs": {

@@ -530,14 +530,14 @@ export interface components {
             prompt_tokens_details: components["schemas"]["PromptTokensDetails"];
             completion_tokens_details: components["schemas"]["CompletionTokensDetails"];
             /**
-             * @description The price of the answer in US dollars, as an exact decimal number. It is `prompt_tokens` times the model's `pricing.prompt`, plus `completion_tokens` times `pricing.completion`, plus `pricing.request`. Never in the notation with an exponent. Read it with decimal arithmetic, not as a double.
+             * @description The price of the answer in US dollars, as an exact decimal number. It is `prompt_tokens` times the model's `pricing.prompt`, plus `completion_tokens` times `pricing.completion`, plus `pricing.request`. If the model has `pricing.input_cache_read`, the `cached_tokens` among the prompt's cost that instead of `pricing.prompt`. Never in the notation with an exponent. Read it with decimal arithmetic, not as a double.
              * @example 0.0000354
              */
             cost_usd: string;
         };
         /** @description Details of the prompt's tokens. */
         PromptTokensDetails: {
-            /** @description The number of prompt tokens that were in the cache, because an earlier request of the same key began with them. At most `prompt_tokens`. They cost as much as the others. Prompts of other keys have no effect on it (RESP-24). */
+            /** @description The number of prompt tokens that were in the cache, because an earlier request of the same key began with them. At most `prompt_tokens`. They cost `pricing.input_cache_read` each if the model has it, else as much as the others. Prompts of other keys have no effect on it (RESP-24). */
             cached_tokens: number;
         };
         /** @description Details of the generated tokens. */
@@ -794,6 +794,8 @@ export interface components {
             image: components["schemas"]["Price"];
             /** @description For each answered request. */
             request: components["schemas"]["Price"];
+            /** @description For each token of the prompt that was in the cache, in place of `prompt`. At most `prompt`. Absent: cached tokens cost as much as the others. */
+            input_cache_read?: components["schemas"]["Price"];
         };
         /**
          * @description US dollars per unit, as a decimal number without sign or exponent.

@@ -96,7 +96,7 @@ function smallTokenLimit(tokens: number, reservedTokens: number): string {
 
 /** Returns the price of a prompt with one token and an answer with `completionTokens`, with the cheapest model. */
 function cheapestUsd(models: Config["models"], completionTokens: number): string {
-  const usage = { promptTokens: 1, completionTokens };
+  const usage = { promptTokens: 1, cachedTokens: 0, completionTokens };
   const prices = models.map(({ pricing }) => priceOf(usage, pricing));
   return prices.reduce((least, price) => (isAtLeastUsd(price, least) ? least : price), prices[0] ?? "0");
 }

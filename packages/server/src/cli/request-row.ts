@@ -18,10 +18,11 @@ export interface RequestRow extends TokenColumns {
   readonly outcome: LedgerEntry["outcome"];
   readonly error_code: string | null;
   readonly cost_usd: string;
-  /** The prices in US dollars when the request started: per prompt token, per completion token, per request. */
+  /** The prices in US dollars when the request started: per token, and per request. */
   readonly prompt_price: string;
   readonly completion_price: string;
   readonly request_price: string;
+  readonly cached_price: string;
 }
 
 /** Returns the row of a ledger entry. @param names names of keys by id */
@@ -40,6 +41,7 @@ export const toRequestRow = (entry: LedgerEntry, names: ReadonlyMap<string, stri
   prompt_price: entry.pricing.prompt,
   completion_price: entry.pricing.completion,
   request_price: entry.pricing.request,
+  cached_price: entry.pricing.input_cache_read ?? entry.pricing.prompt,
 });
 
 export type RequestColumn = keyof RequestRow;
@@ -62,6 +64,7 @@ export const requestColumns: readonly RequestColumn[] = [
   "prompt_price",
   "completion_price",
   "request_price",
+  "cached_price",
 ];
 
 /** The columns that fit on a terminal. */
@@ -108,7 +111,7 @@ export function describeRequest(row: RequestRow): string {
     ["cost", `${row.cost_usd} US dollars`],
     [
       "prices",
-      `${row.prompt_price} for a prompt token, ${row.completion_price} for a completion token, ${row.request_price} for the request`,
+      `${row.prompt_price} for a prompt token, ${row.cached_price} for a cached one, ${row.completion_price} for a completion token, ${row.request_price} for the request`,
     ],
   ]);
 }

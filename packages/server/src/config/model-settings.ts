@@ -61,6 +61,10 @@ const shown = {
       completion: about(price(), "for each generated token"),
       image: about(price(), "for each image"),
       request: about(price(), "for each answered request"),
+      input_cache_read: about(
+        price(),
+        "for each token of the prompt that was in the cache, in place of `prompt`, and at most as much; absent: as `prompt`",
+      ),
     }),
     "US dollars, as decimal numbers in quotation marks",
   ),

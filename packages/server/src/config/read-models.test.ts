@@ -66,6 +66,20 @@ describe("models", () => {
     ]);
   });
 
+  test("may have a price for cached tokens, up to that of the others", () => {
+    const own = { gguf: "own.gguf", pricing: { ...pricing, input_cache_read: "0.000001" } };
+    expect(modelsOf({ models: { own } })).toMatchObject([{ pricing: { input_cache_read: "0.000001" } }]);
+    expect(modelsOf({ models: { own: { gguf: "own.gguf", pricing } } })[0]?.pricing).not.toHaveProperty(
+      "input_cache_read",
+    );
+    const dear = { ...own, pricing: { ...pricing, input_cache_read: "0.00000100000000001" } };
+    expect(faultsOf({ dear })).toEqual([
+      "models.dear.pricing.input_cache_read is 0.00000100000000001, more than the price of a prompt token, 0.000001: " +
+        "budgets hold the price of a prompt before it is known which tokens are cached",
+    ]);
+    expect(faultsOf({ "model-1": { pricing: { input_cache_read: "1" } } })).toHaveLength(1);
+  });
+
   test("sets the id and everything else that callers see", () => {
     const third = {
       id: "other/big",

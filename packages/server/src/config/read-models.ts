@@ -1,3 +1,5 @@
+import { isAtLeastUsd } from "../accounts/money/price.ts";
+import type { Pricing } from "../accounts/money/price.ts";
 import { findFrontCollisions } from "./check-front.ts";
 import { defaultNames, defaultsOf, demoModels, stubDescription } from "./default-models.ts";
 import type { DemoName, ModelSettings, ReasoningEffort } from "./model-settings.ts";
@@ -24,7 +26,7 @@ export interface ModelConfig {
   /** Creation time in seconds of Unix time. */
   readonly created: number;
   /** US dollars as decimal strings: per token, per image, per request. */
-  readonly pricing: Readonly<Record<"prompt" | "completion" | "image" | "request", string>>;
+  readonly pricing: Pricing;
   /** Context window in tokens; undefined: as its files declare. */
   readonly contextLength: number | undefined;
   /** Maximum number of completion tokens of one choice. The context window is also a limit. */
@@ -89,12 +91,20 @@ function readPricing(
   pricing: NonNullable<ModelSettings["pricing"]>,
   { faults }: Reading,
 ): ModelConfig["pricing"] | undefined {
-  const { prompt, completion, image = "0", request = "0" } = pricing;
+  const { prompt, completion, image = "0", request = "0", input_cache_read: cached } = pricing;
   for (const [key, price] of Object.entries({ prompt, completion })) {
     if (price === undefined)
       faults.push(`models.${name}.pricing.${key} is missing: set the price of a token; "0" is free`);
   }
-  return prompt === undefined || completion === undefined ? undefined : { prompt, completion, image, request };
+  if (prompt === undefined || completion === undefined) return undefined;
+  if (cached !== undefined && !isAtLeastUsd(prompt, cached)) {
+    faults.push(
+      `models.${name}.pricing.input_cache_read is ${cached}, more than the price of a prompt token, ${prompt}: ` +
+        "budgets hold the price of a prompt before it is known which tokens are cached",
+    );
+    return undefined;
+  }
+  return { prompt, completion, image, request, ...(cached !== undefined && { input_cache_read: cached }) };
 }
 
 /** Returns the description of a stub or a demonstration model; undefined for the operator's models. */

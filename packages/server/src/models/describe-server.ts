@@ -44,6 +44,7 @@ function offerOf({ engine, engineConfig, pricing, ...model }: DescribedModel): R
     "pricing.completion": pricing.completion,
     "pricing.image": pricing.image,
     "pricing.request": pricing.request,
+    "pricing.input_cache_read": pricing.input_cache_read ?? pricing.prompt,
     ...(contextLength !== undefined && { context_length: `${contextLength}` }),
     max_completion_tokens: `${model.maxCompletionTokens}`,
     ...(engineConfig.driver === "remote" && { slots: `${engineConfig.slots}` }),

@@ -10,7 +10,7 @@ import { showFailure } from "./show-failure.ts";
 /** A model of the list, as far as the pages use it. */
 export interface Model {
   readonly id: string;
-  readonly prices: { readonly prompt: string; readonly completion: string };
+  readonly prices: { readonly prompt: string; readonly cached: string; readonly completion: string };
 }
 
 /** Loads the data of the page and opens its connection. */
@@ -111,9 +111,11 @@ export class Connection {
 
   #show(models: readonly JsonObject[]): void {
     this.models = models.map(({ id, pricing }) => {
-      const price = (name: string): string =>
-        isObject(pricing) && typeof pricing[name] === "string" ? pricing[name] : "0";
-      return { id: plainText(id), prices: { prompt: price("prompt"), completion: price("completion") } };
+      const price = (name: string, otherwise = "0"): string =>
+        isObject(pricing) && typeof pricing[name] === "string" ? pricing[name] : otherwise;
+      const prompt = price("prompt");
+      const prices = { prompt, cached: price("input_cache_read", prompt), completion: price("completion") };
+      return { id: plainText(id), prices };
     });
     const chosen = this.model.value;
     this.model.replaceChildren(...this.models.map(({ id }) => element("option", { value: id, textContent: id })));

@@ -26,10 +26,15 @@ export class Cost {
     if (choices.length === 0) return;
     if (!usage)
       return this.#show("", "This stream has no usage. Set stream_options.include_usage to see the exact cost.");
-    const { prompt, completion, cost } = usage;
+    const { prompt, cached, completion, cost } = usage;
     this.#total = sum([this.#total, cost]);
-    const factors = model
-      ? ` = ${prompt} × $${model.prices.prompt} + ${completion} × $${model.prices.completion}`
+    const { prices } = model ?? {};
+    const isCheaper = cached > 0 && prices?.cached !== prices?.prompt;
+    const promptCost = isCheaper
+      ? `${prompt - cached} × $${prices?.prompt} + ${cached} cached × $${prices?.cached}`
+      : `${prompt} × $${prices?.prompt}`;
+    const factors = prices
+      ? ` = ${promptCost} + ${completion} × $${prices.completion}`
       : ` for ${prompt} + ${completion} tokens`;
     this.#show(`$${cost}`, factors);
   }

@@ -49,6 +49,13 @@ const schemaFault = (isOf: (member: string) => boolean) => (one: Record<string, 
   faultsOf("Model", one).find((fault) => fault.startsWith("/") && isOf(fault.split(/[/ ]/)[1] ?? ""));
 
 const required = listAt(document.components.schemas["Model"], "/required").map(String);
+/** Compares two decimals of any length. */
+function isAtMost(small: string, large: string): boolean {
+  const [[whole = "", part = ""], [otherWhole = "", otherPart = ""]] = [small.split("."), large.split(".")];
+  const digits = Math.max(part.length, otherPart.length);
+  return BigInt(whole + part.padEnd(digits, "0")) <= BigInt(otherWhole + otherPart.padEnd(digits, "0"));
+}
+
 const isDecimal = (price: unknown): boolean => typeof price === "string" && /^[0-9]+(\.[0-9]+)?$/.test(price);
 
 /** A model object without the member that may change between two requests. */
@@ -191,6 +198,12 @@ const checks: readonly Check[] = [
     return trained === undefined || Number(trained) <= Number(context)
       ? undefined
       : `${show(trained)} tokens in a context of ${show(context)}`;
+  }),
+  checkModelObjects("MODL-24", "Compares the price of cached tokens with that of others.", ({ pricing }) => {
+    const [cached, prompt] = [textAt(pricing, "/input_cache_read"), textAt(pricing, "/prompt")];
+    if (cached === undefined) return undefined;
+    if (!isDecimal(cached) || !isDecimal(prompt)) return "prices that are not decimals";
+    return isAtMost(cached, prompt ?? "") ? undefined : `${cached} for a cached token, ${show(prompt)} for another`;
   }),
   checkModelObjects("MODL-14", "Compares default_reasoning_effort with the features.", (one) => {
     const canReason = listAt(one, "/supported_features").includes("reasoning");

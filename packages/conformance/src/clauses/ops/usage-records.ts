@@ -1,7 +1,8 @@
-import { decimalProduct, decimalSum } from "@parley/contract/decimal";
+import { decimalSum } from "@parley/contract/decimal";
 import { checkOf } from "../../judge/check.ts";
 import type { Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
+import { exactCost } from "../../judge/exact-cost.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import { valueAt, chunksOf, givenCompletion, isRecord, numberAt, textAt, usageOf } from "../../judge/read.ts";
 import { modelObject } from "../../requests/listed-model.ts";
@@ -21,13 +22,11 @@ function oneRecord(context: Context, answer: Answer): Record<string, unknown> {
 
 /** Demands the cost that the counts of a record have by the prices of the model. */
 function mustCost(context: Context, answer: Answer, record: Record<string, unknown>): string {
-  const price = (name: string): string =>
-    textAt(modelObject(context), `/pricing/${name}`) ?? cannot("the model object has no prices");
-  const wanted = decimalSum(
-    decimalProduct(price("prompt"), numberAt(record, "/prompt_tokens")),
-    decimalProduct(price("completion"), numberAt(record, "/completion_tokens")),
-    price("request"),
-  );
+  const wanted = exactCost(modelObject(context), {
+    prompt: numberAt(record, "/prompt_tokens"),
+    cached: numberAt(record, "/cached_tokens") || 0,
+    completion: numberAt(record, "/completion_tokens"),
+  });
   const cost = textAt(record, "/cost_usd") ?? "";
   must(
     /^[0-9.]+$/.test(cost) && decimalSum(cost) === wanted,

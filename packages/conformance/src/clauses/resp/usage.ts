@@ -1,8 +1,9 @@
 import { clauseOf } from "../../contract/contract.ts";
 import { randomUUID } from "node:crypto";
-import { decimalProduct, decimalSum } from "@parley/contract/decimal";
+import { decimalSum } from "@parley/contract/decimal";
 import type { Check, Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
+import { exactCost } from "../../judge/exact-cost.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import {
   valueAt,
@@ -93,6 +94,26 @@ const cachedPromptCheck: Check = {
   },
 };
 
+const cachedPriceCheck: Check = {
+  clause: "RESP-26",
+  how: "Sends one long prompt twice, and expects the listed price for the tokens that were cached.",
+  uses: [cachedPromptStep.name],
+  judge: (context) => {
+    const [, again] = context.answers(cachedPromptStep.name);
+    if (!again) cannot("not answered");
+    const model = modelObjectFor(context, sentBody(again)["model"]);
+    if (textAt(model, "/pricing/input_cache_read") === undefined) cannot("the model has no price of cached tokens");
+    const cached = cachedIn(again);
+    if (!(cached > 0)) cannot("no tokens were cached");
+    const [prompt, completion] = [tokensOf(again, "prompt_tokens"), tokensOf(again, "completion_tokens")];
+    const wanted = exactCost(model, { prompt, cached, completion });
+    const cost = textAt(usageOf(again), "/cost_usd") ?? "";
+    const isExact = /^[0-9]+(\.[0-9]+)?$/.test(cost) && decimalSum(cost) === wanted;
+    must(isExact, again, `cost_usd ${wanted} with ${cached} cached tokens`, `cost_usd ${show(cost)}`);
+    return `${cached} cached tokens at their own price`;
+  },
+};
+
 export const usageChecks: readonly Check[] = [
   checkUsage("RESP-11", "Adds the counts.", (usage) => {
     const [prompt, completion, total] = ["prompt", "completion", "total"].map((name) =>
@@ -152,19 +173,15 @@ export const usageChecks: readonly Check[] = [
     (usage, answer, context) => {
       const { model: asked } = sentBody(answer);
       const model = modelObjectFor(context, asked);
-      const price = (name: string): string =>
-        textAt(model, `/pricing/${name}`) ?? cannot(`the model object has no price ${name}`);
       const [prompt, completion] = [numberAt(usage, "/prompt_tokens"), numberAt(usage, "/completion_tokens")];
-      if (!Number.isInteger(prompt) || !Number.isInteger(completion)) return "no counts";
-      const wanted = decimalSum(
-        decimalProduct(price("prompt"), prompt),
-        decimalProduct(price("completion"), completion),
-        price("request"),
-      );
+      const cached = numberAt(usage, "/prompt_tokens_details/cached_tokens") || 0;
+      if (![prompt, completion, cached].every(Number.isInteger) || cached > prompt) return "no counts";
+      const wanted = exactCost(model, { prompt, cached, completion });
       const cost = textAt(usage, "/cost_usd") ?? "";
       const isExact = /^[0-9]+(\.[0-9]+)?$/.test(cost) && decimalSum(cost) === wanted;
       return isExact ? undefined : `cost_usd ${show(valueAt(usage, "/cost_usd"))} instead of ${wanted}`;
     },
   ),
   cachedPromptCheck,
+  cachedPriceCheck,
 ];

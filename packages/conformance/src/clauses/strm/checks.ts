@@ -166,7 +166,12 @@ const checks: readonly Check[] = [
     uses: ["plain", "stream", "the default effort"],
     judge: (context) => {
       const [plain, stream] = bothOf(context);
-      return mustCountAlike(plain, stream, [...counts, "completion_tokens_details/reasoning_tokens", "cost_usd"]);
+      const [first, second] = [plain, stream].map((one) =>
+        valueAt(usageOf(one), "/prompt_tokens_details/cached_tokens"),
+      );
+      // Cached tokens may have another price.
+      const money = first === second ? ["cost_usd"] : [];
+      return mustCountAlike(plain, stream, [...counts, "completion_tokens_details/reasoning_tokens", ...money]);
     },
     common: (context) => mustCountAlike(...bothOf(context), counts),
   },

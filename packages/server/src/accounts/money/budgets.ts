@@ -26,7 +26,8 @@ export interface CostBound extends Pick<LargestUse, "maxTokens" | "isMaximumName
 }
 
 export function costBoundOf({ pricing, promptTokens, n, maxTokens, isMaximumNamed }: LargestUse): CostBound {
-  const fixedUsd = priceOf({ promptTokens, completionTokens: 0 }, pricing);
+  // No token is known to be cached yet, and a cached one never costs more than another.
+  const fixedUsd = priceOf({ promptTokens, cachedTokens: 0, completionTokens: 0 }, pricing);
   return { fixedUsd, perTokenUsd: new Big(pricing.completion).times(n).toFixed(), maxTokens, isMaximumNamed };
 }
 

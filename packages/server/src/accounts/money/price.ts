@@ -7,21 +7,27 @@ export interface Pricing {
   readonly completion: string;
   readonly image: string;
   readonly request: string;
+  /** For a prompt token that was in the cache, at most `prompt`; absent: the same as `prompt`. */
+  readonly input_cache_read?: string;
 }
 
 /**
  * Returns the exact cost in US dollars: prompt tokens × prompt price + completion tokens × completion price + request
- * price.
+ * price. The cached tokens among the prompt's have their own price, if there is one.
  */
-export function priceOf(usage: Pick<EngineUsage, "promptTokens" | "completionTokens">, pricing: Pricing): string {
-  const { prompt, completion, request, digits } = unitsOf(pricing);
-  const units = prompt * BigInt(usage.promptTokens) + completion * BigInt(usage.completionTokens) + request;
+export function priceOf(usage: Omit<EngineUsage, "reasoningTokens">, pricing: Pricing): string {
+  const { prompt, cached, completion, request, digits } = unitsOf(pricing);
+  // An engine that reports more cached tokens than the prompt has must not lower the price of the prompt below theirs.
+  const cachedTokens = BigInt(Math.min(usage.cachedTokens, usage.promptTokens));
+  const promptUnits = prompt * (BigInt(usage.promptTokens) - cachedTokens) + cached * cachedTokens;
+  const units = promptUnits + completion * BigInt(usage.completionTokens) + request;
   return toDecimal(units, digits);
 }
 
 /** Prices as integers, in units of 10^-`digits` dollars. */
 interface PriceUnits {
   readonly prompt: bigint;
+  readonly cached: bigint;
   readonly completion: bigint;
   readonly request: bigint;
   readonly digits: number;
@@ -33,11 +39,17 @@ const known = new WeakMap<Pricing, PriceUnits>();
 function unitsOf(pricing: Pricing): PriceUnits {
   const found = known.get(pricing);
   if (found) return found;
-  const prices = [pricing.prompt, pricing.completion, pricing.request];
+  const { prompt, completion, request, input_cache_read: cached = prompt } = pricing;
+  const prices = [prompt, completion, request, cached];
   const digits = Math.max(...prices.map((price) => price.split(".")[1]?.length ?? 0));
   const toUnits = (price: string): bigint => BigInt(new Big(price).times(`1e${digits}`).toFixed());
-  const { prompt, completion, request } = pricing;
-  const units = { prompt: toUnits(prompt), completion: toUnits(completion), request: toUnits(request), digits };
+  const units = {
+    prompt: toUnits(prompt),
+    cached: toUnits(cached),
+    completion: toUnits(completion),
+    request: toUnits(request),
+    digits,
+  };
   known.set(pricing, units);
   return units;
 }

@@ -45,7 +45,7 @@ describe("money is held before a request runs", () => {
     if (!model) throw new Error("the model is not served");
     const { prompt_tokens, completion_tokens } = usage;
     return priceOf(
-      { promptTokens: prompt_tokens, completionTokens: completionTokens(completion_tokens) },
+      { promptTokens: prompt_tokens, cachedTokens: 0, completionTokens: completionTokens(completion_tokens) },
       model.pricing,
     );
   }

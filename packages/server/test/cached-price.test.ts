@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { miniFolder } from "@parley/inference/testing";
+import { openPlace } from "@parley/inference/testing/places";
+import type { Place } from "@parley/inference/testing/places";
+import { miniId, startTestServer } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
+
+/** A model whose cached tokens have a price of their own, at an upstream that reports cached tokens. */
+
+const event = (data: unknown): string => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+
+/** Answers with three tokens, and reports all prompt tokens but one as cached. */
+const answerCached: Place["answer"] = (response, body) => {
+  const { prompt } = JSON.parse(body) as { readonly prompt: readonly number[] }; // written by the server under test
+  const usage = {
+    prompt_tokens: prompt.length,
+    completion_tokens: 3,
+    prompt_tokens_details: { cached_tokens: prompt.length - 1 },
+  };
+  const ids = [...Buffer.from("abc")];
+  response.end(event({ choices: [{ token_ids: ids, finish_reason: "length" }], usage }) + event("[DONE]"));
+};
+
+let server: TestServer | undefined;
+afterEach(async () => {
+  await server?.[Symbol.asyncDispose]();
+  server = undefined;
+});
+
+/** `cache_salt` on: the stand-in reports cached tokens for every key, and would be taken for a shared cache. */
+async function start(input_cache_read?: string): Promise<TestServer> {
+  let isProbed = false;
+  const place = await openPlace((response, body, request) => {
+    if (isProbed) return answerCached(response, body, request);
+    const usage = { prompt_tokens: 9, completion_tokens: 1 };
+    response.end(event({ choices: [{ token_ids: [97], finish_reason: "length" }], usage }) + event("[DONE]"));
+  });
+  const remote = { urls: [place.url], model: "there", tokenizer: miniFolder };
+  const pricing = {
+    prompt: "0.0000003",
+    completion: "0.0000006",
+    ...(input_cache_read !== undefined && { input_cache_read }),
+  };
+  server = await startTestServer({ settings: { models: { "model-1-mini": { engine: "remote", remote, pricing } } } });
+  isProbed = true;
+  return server;
+}
+
+const ask = { model: miniId, max_completion_tokens: 3 };
+/** Returns an amount of 10^-13 dollars as a decimal. */
+const usd = (units: number): string => `0.${String(units).padStart(13, "0")}`.replace(/0+$/, "");
+
+describe("cached tokens with a price of their own", () => {
+  test("RESP-26 RESP-16 cost exactly that in the answer, in a stream and in the ledger", async () => {
+    const { complete, stream, ledger } = await start("0.0000000700001");
+    const { usage } = await complete(ask);
+    const cached = usage.prompt_tokens_details.cached_tokens;
+    expect(cached).toBe(usage.prompt_tokens - 1);
+    const wanted = usd(3_000_000 + cached * 700_001 + 3 * 6_000_000);
+    expect(usage.cost_usd).toBe(wanted);
+    const chunks = await stream({ ...ask, stream_options: { include_usage: true } });
+    expect(JSON.stringify(chunks)).toContain(`"cost_usd":"${wanted}"`);
+    const rows = await ledger();
+    expect(rows.map(({ cost_usd }) => cost_usd)).toEqual([wanted, wanted]);
+  });
+
+  test("MODL-24 are listed with their price", async () => {
+    const { fetch } = await start("0.00000007");
+    expect(await (await fetch(`/models/${miniId}`)).json()).toMatchObject({
+      pricing: { input_cache_read: "0.00000007" },
+    });
+  });
+
+  test("may be free, and a budget still holds the full price of the prompt", async () => {
+    const { complete, makeKey, refuse } = await start("0");
+    const { usage } = await complete(ask);
+    expect(usage.cost_usd).toBe(usd(3_000_000 + 3 * 6_000_000));
+    const full = usage.prompt_tokens * 3_000_000 + 3 * 6_000_000;
+    const headers = async (budgetUsd: string) => ({
+      headers: { authorization: `Bearer ${await makeKey({ budgetUsd })}` },
+    });
+    expect(await refuse(ask, await headers(usd(full - 1_000_000)))).toMatchObject({ status: 402 });
+    expect((await complete(ask, await headers(usd(full)))).usage.cost_usd).toBe(usage.cost_usd);
+  });
+});
+
+test("cached tokens without a price cost as much as the others, and none is listed", async () => {
+  const { complete, fetch } = await start();
+  const { usage } = await complete(ask);
+  expect(usage.cost_usd).toBe(usd(usage.prompt_tokens * 3_000_000 + 3 * 6_000_000));
+  expect(await (await fetch(`/models/${miniId}`)).text()).not.toContain("input_cache_read");
+});
