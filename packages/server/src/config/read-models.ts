@@ -1,5 +1,4 @@
-import { isAtLeastUsd } from "../accounts/money/price.ts";
-import type { Pricing } from "../accounts/money/price.ts";
+import { Big } from "big.js";
 import { findFrontCollisions } from "./check-front.ts";
 import { defaultNames, defaultsOf, demoModels, stubDescription } from "./default-models.ts";
 import type { DemoName, ModelSettings, ReasoningEffort } from "./model-settings.ts";
@@ -26,7 +25,10 @@ export interface ModelConfig {
   /** Creation time in seconds of Unix time. */
   readonly created: number;
   /** US dollars as decimal strings: per token, per image, per request. */
-  readonly pricing: Pricing;
+  readonly pricing: Readonly<Record<"prompt" | "completion" | "image" | "request", string>> & {
+    /** Absent: cached tokens cost as much as the others. */
+    readonly input_cache_read?: string;
+  };
   /** Context window in tokens; undefined: as its files declare. */
   readonly contextLength: number | undefined;
   /** Maximum number of completion tokens of one choice. The context window is also a limit. */
@@ -97,7 +99,7 @@ function readPricing(
       faults.push(`models.${name}.pricing.${key} is missing: set the price of a token; "0" is free`);
   }
   if (prompt === undefined || completion === undefined) return undefined;
-  if (cached !== undefined && !isAtLeastUsd(prompt, cached)) {
+  if (cached !== undefined && new Big(cached).gt(prompt)) {
     faults.push(
       `models.${name}.pricing.input_cache_read is ${cached}, more than the price of a prompt token, ${prompt}: ` +
         "budgets hold the price of a prompt before it is known which tokens are cached",
