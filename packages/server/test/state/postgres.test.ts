@@ -74,6 +74,34 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
     test.each(usageLedgerContract)("$title", (one) => assertCase(one, openLedger));
   });
 
+  test("calls about one key share transactions, and one that fails spoils none of the others", async () => {
+    const url = postgres.urlOf(await postgres.createDatabase());
+    await using state = await openPostgres(url);
+    const pool = new Pool({ connectionString: url });
+    const transactions = async (): Promise<number> => {
+      const { rows } = await pool.query<{ count: string }>("SELECT count(DISTINCT xmin::text) FROM parley.requests");
+      return Number(rows[0]?.count);
+    };
+    const pricing = { prompt: "0.01", completion: "0.1", image: "0", request: "0.001" };
+    const row = { keyId: "key", model: "vendor/model-1", isStream: true, startedMs: 1, pricing };
+    const ids = Array.from({ length: 100 }, (_none, index) => `request-${index}`);
+    await Promise.all(ids.map((id) => state.ledger.open({ ...row, id })));
+    expect(await transactions()).toBe(2);
+    const again = await Promise.allSettled(
+      ["new-1", "request-7", "new-2"].map((id) => state.ledger.open({ ...row, id })),
+    );
+    expect(again.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    const usage = { promptTokens: 1, cachedTokens: 0, completionTokens: 2, reasoningTokens: 0 };
+    const end = { keyId: "key", usage, outcome: "complete", errorCode: undefined, costUsd: "0.1" } as const;
+    const times = [Date.UTC(2026, 9, 31), Date.UTC(2026, 10, 1)];
+    await Promise.all(ids.map((id, index) => state.ledger.close({ ...end, id, endedMs: times[index % 2] ?? 0 })));
+    // Two closed the hundred, and "new-1" and "new-2" have one each.
+    expect(await transactions()).toBe(4);
+    await pool.end();
+    expect(await state.ledger.spentUsd("key")).toBe("10");
+    expect(await state.ledger.spentUsd("key", "2026-10")).toBe("5");
+  });
+
   test("entries are read in pages and pruned in steps", async () => {
     const database = await postgres.createDatabase();
     await using state = await openPostgres(postgres.urlOf(database));

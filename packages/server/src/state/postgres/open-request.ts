@@ -1,3 +1,6 @@
+import type { HoldRequest, OpenRecord } from "../../accounts/ledger/usage-ledger.ts";
+import { monthOf } from "../../accounts/money/month.ts";
+
 /**
  * The function that opens an entry: one round trip, and one transaction with the row of the key's spending locked. Without
  * `fixed` nothing is held. `tokens` is 0 if the budgets do not pay for the request: then `held` and `rest` are the
@@ -52,3 +55,38 @@ export const openRequest = `
       VALUES (entry_id, entry_key, entry_model, streams, start_ms, entry_prices, held, replica);
   END $$;
 `;
+
+/**
+ * Opens entries in the given order. Its first 13 parameters are the columns of `openValues`, the last two are the replica and
+ * the maximum age of its lease.
+ */
+export const openRequests = `SELECT opened.tokens, opened.held, opened.rest
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::text[], $7::numeric[],
+          $8::numeric[], $9::text[], $10::numeric[], $11::numeric[], $12::bigint[], $13::boolean[]) WITH ORDINALITY
+          AS new (id, key_id, model, is_stream, started_ms, prices, budget, month_budget, month, fixed, per_token,
+            max_tokens, is_maximum_named, place)
+        CROSS JOIN LATERAL parley.open_request(new.id, new.key_id, new.model, new.is_stream, new.started_ms, new.prices,
+          $14, $15, new.budget, new.month_budget, new.month, new.fixed, new.per_token, new.max_tokens,
+          new.is_maximum_named) AS opened
+        ORDER BY new.place`;
+
+/** The arguments of `UsageLedger.open`. */
+export interface OpenCall {
+  readonly record: OpenRecord;
+  readonly hold: HoldRequest | undefined;
+}
+
+type Value = string | number | boolean | undefined;
+
+/** Returns the values of an entry, in the order of the columns of `openRequests`. */
+export function openValues({ record, hold }: OpenCall): readonly Value[] {
+  const { id, keyId, model, isStream, startedMs, pricing } = record;
+  const own = [id, keyId, model, isStream, startedMs, JSON.stringify(pricing)];
+  const budgets = [hold?.budgets.budgetUsd, hold?.budgets.monthlyBudgetUsd, monthOf(startedMs)];
+  const { fixedUsd, perTokenUsd, maxTokens, isMaximumNamed } = hold?.bound ?? {};
+  return [...own, ...budgets, fixedUsd, perTokenUsd, maxTokens, isMaximumNamed];
+}
+
+/** Turns rows into columns. There is at least one row. */
+export const columnsOf = (rows: readonly (readonly Value[])[]): Value[][] =>
+  rows[0]?.map((_value, index) => rows.map((row) => row[index])) ?? [];

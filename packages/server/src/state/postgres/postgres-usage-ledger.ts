@@ -16,6 +16,9 @@ import type { Grouping, UsageSum } from "../../accounts/ledger/sum-usage.ts";
 import { monthOf } from "../../accounts/money/month.ts";
 import { countsOf, groupColumns, tokenSums, toCondition, toEntry, toSums } from "../entry-row.ts";
 import type { EntryRow, SumRow } from "../entry-row.ts";
+import { CallGroups } from "./call-groups.ts";
+import { columnsOf, openRequests, openValues } from "./open-request.ts";
+import type { OpenCall } from "./open-request.ts";
 
 /** The results of `parley.open_request`. The numbers of dollars are decimal strings; `rest` is null without a hold. */
 interface OpenRow {
@@ -52,6 +55,8 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
    */
   readonly #doubtful = new Map<string, number>();
   readonly #leaseMs: number;
+  readonly #opens = new CallGroups((calls: readonly OpenCall[]) => this.#openAll(calls));
+  readonly #closes = new CallGroups((records: readonly CloseRecord[]) => this.#closeAll(records));
 
   /** @param replicaId a UUID that no other server has */
   constructor(pool: Pool, leaseMs: number, replicaId: string) {
@@ -75,41 +80,23 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
   async open(record: OpenRecord, hold?: HoldRequest): Promise<Hold | BudgetShortage | undefined> {
     this.#isReplica = true;
     if (this.#doubtful.delete(record.id)) await this.withdraw(record.id);
-    const opened = await this.#open(record, hold).catch((error: unknown) => {
+    const opened = await this.#opens.call(record.keyId, { record, hold }).catch((error: unknown) => {
       // An error that PostgreSQL has reported was rolled back.
       if (!(error instanceof DatabaseError)) this.#doubtful.set(record.id, performance.now());
       throw error;
     });
-    if (!opened || opened.tokens === null || opened.rest === null) return undefined;
+    if (opened.tokens === null || opened.rest === null) return undefined;
     const heldUsd = toUsd(opened.held);
     return opened.tokens > 0 ? { maxTokens: opened.tokens, heldUsd } : { restUsd: toUsd(opened.rest), heldUsd };
   }
 
-  async #open(record: OpenRecord, hold: HoldRequest | undefined): Promise<OpenRow | undefined> {
-    const { id, keyId, model, isStream, startedMs, pricing } = record;
-    const { budgets, bound } = hold ?? {};
+  async #openAll(requests: readonly OpenCall[]): Promise<readonly OpenRow[]> {
     const { rows } = await this.#pool.query<OpenRow>({
-      name: "open-request",
-      text: "SELECT * FROM parley.open_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
-      values: [
-        id,
-        keyId,
-        model,
-        isStream,
-        startedMs,
-        JSON.stringify(pricing),
-        this.#replicaId,
-        this.#maxAge,
-        budgets?.budgetUsd,
-        budgets?.monthlyBudgetUsd,
-        monthOf(startedMs),
-        bound?.fixedUsd,
-        bound?.perTokenUsd,
-        bound?.maxTokens,
-        bound?.isMaximumNamed,
-      ],
+      name: "open-requests",
+      text: openRequests,
+      values: [...columnsOf(requests.map(openValues)), this.#replicaId, this.#maxAge],
     });
-    return rows[0];
+    return rows;
   }
 
   async withdraw(id: string): Promise<void> {
@@ -122,8 +109,6 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
   }
 
   async checkpoint(checkpoints: readonly Checkpoint[]): Promise<void> {
-    const counts = checkpoints.map(({ usage }) => countsOf(usage));
-    const columns = [0, 1, 2, 3].map((column) => counts.map((row) => row[column]));
     await this.#pool.query({
       name: "checkpoint",
       text: `UPDATE parley.requests old SET prompt_tokens = new.prompt, cached_tokens = new.cached,
@@ -131,27 +116,42 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
        FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
          AS new (id, prompt, cached, completion, reasoning)
        WHERE old.id = new.id AND old.ended_ms IS NULL`,
-      values: [checkpoints.map(({ id }) => id), ...columns],
+      values: columnsOf(checkpoints.map(({ id, usage }) => [id, ...countsOf(usage)])),
     });
   }
 
-  /** The charge and the release depend on the row that this call has closed, so a second call changes nothing. */
-  async close({ id, usage, outcome, errorCode, costUsd, endedMs }: CloseRecord): Promise<void> {
+  close(record: CloseRecord): Promise<void> {
+    return this.#closes.call(record.keyId, record);
+  }
+
+  /** The charges and the releases depend on the rows that this call has closed, so a second call changes nothing. */
+  async #closeAll(records: readonly CloseRecord[]): Promise<readonly undefined[]> {
+    const rows = records.map(({ id, usage, outcome, errorCode, costUsd, endedMs }) => {
+      return [id, ...countsOf(usage), outcome, errorCode, costUsd, endedMs, monthOf(endedMs)];
+    });
     await this.#pool.query({
-      name: "close-request",
+      name: "close-requests",
       text: `WITH closed AS (
-           UPDATE parley.requests SET prompt_tokens = $2, cached_tokens = $3, completion_tokens = $4,
-             reasoning_tokens = $5, outcome = $6, error_code = $7, cost_usd = $8, ended_ms = $9
-           WHERE id = $1 AND ended_ms IS NULL RETURNING key_id, cost_usd, held_usd
+           UPDATE parley.requests old SET prompt_tokens = new.prompt, cached_tokens = new.cached,
+             completion_tokens = new.completion, reasoning_tokens = new.reasoning, outcome = new.outcome,
+             error_code = new.error_code, cost_usd = new.cost_usd, ended_ms = new.ended_ms
+           FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
+             $8::numeric[], $9::bigint[], $10::text[])
+             AS new (id, prompt, cached, completion, reasoning, outcome, error_code, cost_usd, ended_ms, month)
+           WHERE old.id = new.id AND old.ended_ms IS NULL
+           RETURNING old.key_id, old.cost_usd, old.held_usd, new.month
          ), charged AS (
-           INSERT INTO parley.spending AS old (key_id, cost_usd, held_usd) SELECT key_id, cost_usd, -held_usd FROM closed
+           INSERT INTO parley.spending AS old (key_id, cost_usd, held_usd)
+             SELECT key_id, sum(cost_usd), -sum(held_usd) FROM closed GROUP BY key_id ORDER BY key_id
            ON CONFLICT (key_id) DO UPDATE
            SET cost_usd = old.cost_usd + excluded.cost_usd, held_usd = old.held_usd + excluded.held_usd
          )
-         INSERT INTO parley.monthly_spending AS old (key_id, month, cost_usd) SELECT key_id, $10, cost_usd FROM closed
+         INSERT INTO parley.monthly_spending AS old (key_id, month, cost_usd)
+           SELECT key_id, month, sum(cost_usd) FROM closed GROUP BY key_id, month ORDER BY key_id, month
          ON CONFLICT (key_id, month) DO UPDATE SET cost_usd = old.cost_usd + excluded.cost_usd`,
-      values: [id, ...countsOf(usage), outcome, errorCode, costUsd, endedMs, monthOf(endedMs)],
+      values: columnsOf(rows),
     });
+    return records.map(() => undefined);
   }
 
   /**
