@@ -1,6 +1,8 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../errors/api-error.ts";
 import type { FinalUsage } from "../../accounts/ledger/usage-ledger.ts";
+import type { LimitRefusal } from "../../accounts/limits/limit-store.ts";
 import { Admission } from "./admission.ts";
 
 const used: FinalUsage = {
@@ -11,7 +13,7 @@ const used: FinalUsage = {
 };
 
 /** Returns an admission whose leases record in `ends` how they ended. The lease with the name `broken` throws. */
-function open(broken?: string) {
+function open(broken?: string, refusal?: LimitRefusal, remaining = 100) {
   const ends: string[] = [];
   const end = (name: string, how: string): void => {
     ends.push(`${name} ${how}`);
@@ -21,11 +23,15 @@ function open(broken?: string) {
     commit: ({ costUsd }: FinalUsage) => end(name, `commits ${costUsd}`),
     rollback: () => end(name, "rolls back"),
   });
-  const full = { limit: 100, remaining: 100, resetMs: 0 };
+  const full = { limit: 100, remaining, resetMs: 0 };
   const limits = {
     tokenLimit: 100,
     states: () => ({ requests: full, tokens: full }),
-    takeTokens: async () => undefined,
+    takeTokens: async () => {
+      ends.push("tokens asked");
+      await wait(1);
+      return refusal;
+    },
     commit: async (tokens: number) => end("limits", `commit ${tokens}`),
     rollback: async () => end("limits", "roll back"),
   };
@@ -149,5 +155,45 @@ describe("a request that ends with an error", () => {
     expect(ends).toEqual([]);
     await admission.rollbackIfRefused(Promise.resolve());
     expect(ends).toEqual([]);
+  });
+});
+
+describe("tokens and an entry", () => {
+  const exceeded: LimitRefusal = { limit: "tokens", bound: 100, waitMs: 1000 };
+  const spent = new ApiError("insufficient_quota", "The budget is spent.");
+
+  test("are asked for at the same time if the limits had enough tokens", async () => {
+    const { admission, ends, lease } = open();
+    const taken = admission.takeTokensAnd(100, async () => {
+      ends.push("entry asked");
+      return lease("entry");
+    });
+    expect(ends).toEqual(["tokens asked", "entry asked"]);
+    await taken;
+    await admission.rollback();
+    expect(ends.slice(2)).toEqual(["entry rolls back", ...allRolledBack]);
+  });
+
+  test("are asked for in turn if the limits had too few, and a refusal leaves the ledger alone", async () => {
+    const { admission, ends } = open(undefined, exceeded, 99);
+    const never = (): Promise<never> => Promise.reject(new Error("the entry was asked for"));
+    await expect(admission.takeTokensAnd(100, never)).rejects.toMatchObject({ status: 429 });
+    expect(ends).toEqual(["tokens asked"]);
+  });
+
+  test("are both given back if other servers have taken the tokens meanwhile", async () => {
+    const { admission, ends, lease } = open(undefined, exceeded);
+    const work = admission.takeTokensAnd(100, async () => lease("entry")).then(() => undefined);
+    await expect(admission.rollbackIfRefused(work)).rejects.toMatchObject({ status: 429 });
+    expect(ends.slice(1)).toEqual(["entry rolls back", ...allRolledBack]);
+  });
+
+  test("are refused for the tokens first, then for the budget", async () => {
+    const both = open(undefined, exceeded).admission.takeTokensAnd(100, () => Promise.reject(spent));
+    await expect(both).rejects.toMatchObject({ status: 429 });
+    const { admission, ends } = open();
+    const work = admission.takeTokensAnd(100, () => Promise.reject(spent)).then(() => undefined);
+    await expect(admission.rollbackIfRefused(work)).rejects.toMatchObject({ status: 402 });
+    expect(ends.slice(1)).toEqual(allRolledBack);
   });
 });

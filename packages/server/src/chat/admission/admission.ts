@@ -1,6 +1,7 @@
 import { ApiError, storeAway } from "../../errors/api-error.ts";
 import type { Lease } from "../../accounts/lease.ts";
 import type { FinalUsage } from "../../accounts/ledger/usage-ledger.ts";
+import { exceeded } from "../../accounts/limits/limits.ts";
 import type { LimitLease } from "../../accounts/limits/limit-store.ts";
 
 /** Statuses that say that the service could not serve a request. The request itself may be faultless. */
@@ -37,8 +38,26 @@ export class Admission implements AsyncDisposable {
   /** Returns the states of the limits as of the last unit taken. */
   limitStates: LimitLease["states"] = () => this.#limits.states();
 
-  /** Takes tokens of the minute. May be called once. @returns the limit that is exceeded, if nothing was taken */
-  takeTokens: LimitLease["takeTokens"] = (tokens) => this.#limits.takeTokens(tokens).catch(storeAway);
+  /**
+   * Takes tokens of the minute, and adds a lease. If the last answer of the limits left enough tokens, it asks for both at the
+   * same time. If one of them is refused, the end of the admission gives back the other. May be called once.
+   * @throws {ApiError} 429 `rate_limit_exceeded` if there are not enough tokens, whatever became of the lease
+   * @throws {ApiError} 503 `service_unavailable` if the limits cannot be reached; else the error of the lease
+   */
+  async takeTokensAnd<Taken extends Lease<FinalUsage>>(tokens: number, take: () => Promise<Taken>): Promise<Taken> {
+    const isLikely = this.limitStates().tokens.remaining >= tokens;
+    const taking = this.#takeTokens(tokens);
+    if (!isLikely) await taking;
+    const [taken, added] = await Promise.allSettled([taking, take().then((lease) => this.add(lease))]);
+    if (taken.status === "rejected") throw taken.reason;
+    if (added.status === "rejected") throw added.reason;
+    return added.value;
+  }
+
+  async #takeTokens(tokens: number): Promise<void> {
+    const refusal = await this.#limits.takeTokens(tokens).catch(storeAway);
+    if (refusal) throw exceeded(refusal, tokens);
+  }
 
   /**
    * Adds a lease, and returns it.

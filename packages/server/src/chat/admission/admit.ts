@@ -1,12 +1,11 @@
 import type { Caller } from "../../accounts/keys/caller.ts";
 import type { ServedModel } from "../../models/served-model.ts";
 import { budgetsOf, costBoundOf } from "../../accounts/money/budgets.ts";
-import type { LedgerRecorder } from "../../accounts/ledger/ledger-recorder.ts";
+import type { EntryLease, LedgerRecorder } from "../../accounts/ledger/ledger-recorder.ts";
 import type { FinalUsage, OpenRecord } from "../../accounts/ledger/usage-ledger.ts";
 import type { RequestRecord } from "../../observe/request-record.ts";
 import type { Admission } from "./admission.ts";
 import type { HeadAdmissionDeps } from "./admit-head.ts";
-import { exceeded } from "../../accounts/limits/limits.ts";
 import { Meter } from "./meter.ts";
 
 /** A request that asks for admission. */
@@ -46,12 +45,11 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   const maxTokens = grantableTokens(request);
   const completionTokens = choices * Math.min(maxTokens, deps.reservedTokens);
   const reservedTokens = promptTokens + completionTokens;
-  const refusal = await admission.takeTokens(reservedTokens);
-  if (refusal) throw exceeded(refusal, reservedTokens);
   const { pricing } = model;
   const bound = costBoundOf({ pricing, promptTokens, n: choices, maxTokens, isMaximumNamed });
   const row = openRecord(request, deps.nowMs());
-  const entry = admission.add(await deps.recorder.open({ row, bound, budgets: budgetsOf(caller) }));
+  const open = (): Promise<EntryLease> => deps.recorder.open({ row, bound, budgets: budgetsOf(caller) });
+  const entry = await admission.takeTokensAnd(reservedTokens, open);
   admission.freeBody();
   const { keyId, weight } = caller;
   const askedMs = performance.now();
