@@ -52,41 +52,41 @@ const usd = (units: number): string => `0.${String(units).padStart(13, "0")}`.re
 
 describe("cached tokens with a price of their own", () => {
   test("RESP-26 RESP-16 cost exactly that in the answer, in a stream and in the ledger", async () => {
-    const { complete, stream, ledger } = await start("0.0000000700001");
-    const { usage } = await complete(ask);
+    const own = await start("0.0000000700001");
+    const { usage } = await own.complete(ask);
     const cached = usage.prompt_tokens_details.cached_tokens;
     expect(cached).toBe(usage.prompt_tokens - 1);
     const wanted = usd(3_000_000 + cached * 700_001 + 3 * 6_000_000);
     expect(usage.cost_usd).toBe(wanted);
-    const chunks = await stream({ ...ask, stream_options: { include_usage: true } });
+    const chunks = await own.stream({ ...ask, stream_options: { include_usage: true } });
     expect(JSON.stringify(chunks)).toContain(`"cost_usd":"${wanted}"`);
-    const rows = await ledger();
+    const rows = await own.ledger();
     expect(rows.map(({ cost_usd }) => cost_usd)).toEqual([wanted, wanted]);
   });
 
   test("MODL-24 are listed with their price", async () => {
-    const { fetch } = await start("0.00000007");
-    expect(await (await fetch(`/models/${miniId}`)).json()).toMatchObject({
+    const own = await start("0.00000007");
+    expect(await (await own.fetch(`/models/${miniId}`)).json()).toMatchObject({
       pricing: { input_cache_read: "0.00000007" },
     });
   });
 
   test("may be free, and a budget still holds the full price of the prompt", async () => {
-    const { complete, makeKey, refuse } = await start("0");
-    const { usage } = await complete(ask);
+    const own = await start("0");
+    const { usage } = await own.complete(ask);
     expect(usage.cost_usd).toBe(usd(3_000_000 + 3 * 6_000_000));
     const full = usage.prompt_tokens * 3_000_000 + 3 * 6_000_000;
     const headers = async (budgetUsd: string) => ({
-      headers: { authorization: `Bearer ${await makeKey({ budgetUsd })}` },
+      headers: { authorization: `Bearer ${await own.makeKey({ budgetUsd })}` },
     });
-    expect(await refuse(ask, await headers(usd(full - 1_000_000)))).toMatchObject({ status: 402 });
-    expect((await complete(ask, await headers(usd(full)))).usage.cost_usd).toBe(usage.cost_usd);
+    expect(await own.refuse(ask, await headers(usd(full - 1_000_000)))).toMatchObject({ status: 402 });
+    expect((await own.complete(ask, await headers(usd(full)))).usage.cost_usd).toBe(usage.cost_usd);
   });
 });
 
 test("cached tokens without a price cost as much as the others, and none is listed", async () => {
-  const { complete, fetch } = await start();
-  const { usage } = await complete(ask);
+  const own = await start();
+  const { usage } = await own.complete(ask);
   expect(usage.cost_usd).toBe(usd(usage.prompt_tokens * 3_000_000 + 3 * 6_000_000));
-  expect(await (await fetch(`/models/${miniId}`)).text()).not.toContain("input_cache_read");
+  expect(await (await own.fetch(`/models/${miniId}`)).text()).not.toContain("input_cache_read");
 });
