@@ -34,9 +34,9 @@ export interface StoredKey extends KeyRules {
 /**
  * Stores API keys. It does not decide which keys are accepted: `find-caller.ts` does.
  *
- * Every method is atomic. Once a change has resolved, every `find` and `list` that begins later sees it, in this process
- * and in every other one that shares the store: a disabled key is refused from the next request on. So a cache must be told
- * of each change. Times are milliseconds since 1970. A method rejects when the store cannot be reached, with an error that
+ * Every method is atomic. Once a change has resolved, every `find` and `list` of this process that begins later sees it. The
+ * `find` of another process that shares the store sees it within a second, also when a connection is lost without a sign: a
+ * disabled key is refused there within a second. A new key is found by every process at once. Times are milliseconds since 1970. A method rejects when the store cannot be reached, with an error that
  * depends on the store. Then nothing has changed.
  *
  * `keyStoreContract` in `@parley/server/testing` tests all of this on any implementation.

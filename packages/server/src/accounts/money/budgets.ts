@@ -62,10 +62,11 @@ export async function assertUnspent(
   ledger: Pick<UsageLedger, "spentUsd">,
   nowMs: number,
 ): Promise<void> {
-  if (budgetUsd !== undefined && isAtLeastUsd(await ledger.spentUsd(keyId), budgetUsd)) throw budgetSpent(budgetUsd);
-  if (monthlyBudgetUsd === undefined) return;
-  if (isAtLeastUsd(await ledger.spentUsd(keyId, monthOf(nowMs)), monthlyBudgetUsd))
-    throw monthSpent(monthlyBudgetUsd, startOfNextMonth(nowMs));
+  const ifSpent = async (budget: string | undefined, month?: string): Promise<string | undefined> =>
+    budget !== undefined && isAtLeastUsd(await ledger.spentUsd(keyId, month), budget) ? budget : undefined;
+  const [total, monthly] = await Promise.all([ifSpent(budgetUsd), ifSpent(monthlyBudgetUsd, monthOf(nowMs))]);
+  if (total !== undefined) throw budgetSpent(total);
+  if (monthly !== undefined) throw monthSpent(monthly, startOfNextMonth(nowMs));
 }
 
 const budgetSpent = (budgetUsd: string): ApiError =>

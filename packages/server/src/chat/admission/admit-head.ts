@@ -29,9 +29,12 @@ export async function admitHead(
   caller: Caller,
 ): Promise<Admission> {
   assertOpen();
-  await assertUnspent(caller, ledger, nowMs());
-  const taken = await limits.take(caller);
+  // Two stores are asked at the same time. A spent budget is told first, and then the limits get everything back.
+  const [budget, limit] = await Promise.allSettled([assertUnspent(caller, ledger, nowMs()), limits.take(caller)]);
+  if (limit.status === "rejected") throw budget.status === "rejected" ? budget.reason : limit.reason;
+  const taken = limit.value;
   try {
+    if (budget.status === "rejected") throw budget.reason;
     return new Admission(taken, bodyBytes.take(caller.keyId, declaredBytes(headers)));
   } catch (error) {
     await taken.rollback();

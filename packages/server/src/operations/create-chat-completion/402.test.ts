@@ -34,6 +34,16 @@ test("LIM-15 the spent budget of a month, with the day when it starts again", as
   );
 });
 
+test("LIM-15 LIM-10 a spent budget is told before a limit, and costs no request of the minute", async () => {
+  const { usage } = await server().complete(say("a b c"));
+  const key = withKey(await server().makeKey({ budgetUsd: usage.cost_usd, requestsPerMinute: 3, concurrency: 1 }));
+  expect((await server().chat(say("a b c"), key)).status).toBe(200);
+  for (let turn = 0; turn < 10; turn += 1) {
+    const { status, headers } = await server().refuse(say("a b c"), key);
+    expect([status, headers.get("x-ratelimit-remaining-requests")]).toEqual([402, "2"]);
+  }
+});
+
 describe("money is held before a request runs", () => {
   const many = useServer({ settings: { queueLength: 2000 }, scenarios: { stall: [{ text: "a" }, { stall: true }] } });
   const request = say("a b c");

@@ -8,6 +8,7 @@ import type { PerMinute } from "../../accounts/limits/limit-store.ts";
 import { defaultLeaseTimes, SharedLimitStore } from "../shared-limit-store.ts";
 import type { LeaseTimes, OpenLimits } from "../shared-limit-store.ts";
 import { StateError } from "../state-error.ts";
+import { KeyCache } from "./key-cache.ts";
 import { defaultLeaseMs, goBack, migrate } from "./migrate.ts";
 import type { Report } from "./migrate.ts";
 import { PostgresLimits } from "./postgres-limits.ts";
@@ -66,12 +67,15 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const replicaId = randomUUID();
   const ledger = new PostgresUsageLedger(pool, leaseMs, replicaId);
   const register = new PostgresServerRegister(pool, leaseMs, replicaId);
+  const { place: _place, ...connection } = config;
+  const cache = new KeyCache(connection);
   return {
-    keys: new PostgresKeyStore(pool),
+    keys: new PostgresKeyStore(pool, cache),
     ledger,
     register,
     cacheSecret,
     [Symbol.asyncDispose]: async () => {
+      await cache[Symbol.asyncDispose]();
       await register[Symbol.asyncDispose]();
       await ledger[Symbol.asyncDispose]();
       await pool.end();

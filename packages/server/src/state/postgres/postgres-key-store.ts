@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import type { KeyChange, KeyStore, StoredKey } from "../../accounts/keys/key-store.ts";
 import { columnOf, keyColumns, rules, toColumn, toKey, valuesOf } from "../key-row.ts";
 import type { KeyRow } from "../key-row.ts";
+import type { KeyCache } from "./key-cache.ts";
 
 /** The ids that the next query asks for, and the keys that it will find. */
 interface Search {
@@ -9,19 +10,20 @@ interface Search {
   readonly found: Promise<ReadonlyMap<string, StoredKey>>;
 }
 
-/**
- * Keys in PostgreSQL. Nothing is cached, so each `find` sees every change of every server. Calls of one turn of the event
- * loop share a query.
- */
+/** Keys in PostgreSQL. Searches of one turn of the event loop share a query, and what they find is cached. */
 export class PostgresKeyStore implements KeyStore {
   readonly #pool: Pool;
+  readonly #cache: KeyCache;
   #search: Search | undefined;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, cache: KeyCache) {
     this.#pool = pool;
+    this.#cache = cache;
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
+    const cached = this.#cache.get(id);
+    if (cached) return cached;
     this.#search ??= this.#startSearch();
     this.#search.ids.add(id);
     return (await this.#search.found).get(id);
@@ -31,10 +33,13 @@ export class PostgresKeyStore implements KeyStore {
     const ids = new Set<string>();
     const find = async (): Promise<ReadonlyMap<string, StoredKey>> => {
       this.#search = undefined;
+      const keep = this.#cache.beginSearch();
       // With `*`, this prepared statement would fail once a newer version has added a column.
       const text = `SELECT ${keyColumns.join(", ")} FROM parley.keys WHERE id = ANY($1)`;
       const { rows } = await this.#pool.query<KeyRow>({ name: "find-keys", text, values: [[...ids]] });
-      return new Map(rows.map((row) => [row.id, toKey(row)]));
+      const keys = rows.map(toKey);
+      keep(keys);
+      return new Map(keys.map((key) => [key.id, key]));
     };
     return { ids, found: Promise.resolve().then(find) };
   }
@@ -47,6 +52,7 @@ export class PostgresKeyStore implements KeyStore {
   async insert(key: StoredKey): Promise<void> {
     const places = keyColumns.map((_name, index) => `$${index + 1}`);
     await this.#change(
+      key.id,
       `INSERT INTO parley.keys (${keyColumns.join(", ")}) VALUES (${places.join(", ")})`,
       valuesOf(key),
     );
@@ -56,27 +62,28 @@ export class PostgresKeyStore implements KeyStore {
     const changed = rules.filter((rule) => rule in change);
     const assignments = ["id = id", ...changed.map((rule, index) => `${columnOf[rule]} = $${index + 2}`)];
     const values = changed.map((rule) => toColumn(change[rule]));
-    return this.#change(`UPDATE parley.keys SET ${assignments.join(", ")} WHERE id = $1`, [id, ...values]);
+    return this.#change(id, `UPDATE parley.keys SET ${assignments.join(", ")} WHERE id = $1`, [id, ...values]);
   }
 
   async disable(id: string, atMs: number): Promise<boolean> {
-    return this.#change("UPDATE parley.keys SET disabled_ms = coalesce(disabled_ms, $2) WHERE id = $1", [id, atMs]);
+    const statement = "UPDATE parley.keys SET disabled_ms = coalesce(disabled_ms, $2) WHERE id = $1";
+    return this.#change(id, statement, [id, atMs]);
   }
 
   async enable(id: string): Promise<boolean> {
-    return this.#change("UPDATE parley.keys SET disabled_ms = NULL WHERE id = $1", [id]);
+    return this.#change(id, "UPDATE parley.keys SET disabled_ms = NULL WHERE id = $1", [id]);
   }
 
   async replaceHash(id: string, hash: string, formerUntilMs?: number): Promise<boolean> {
     const former = formerUntilMs === undefined ? "NULL" : "hash";
     const statement = `UPDATE parley.keys SET former_hash = ${former}, former_until_ms = $2, hash = $3 WHERE id = $1`;
-    return this.#change(statement, [id, toColumn(formerUntilMs), hash]);
+    return this.#change(id, statement, [id, toColumn(formerUntilMs), hash]);
   }
 
   async delete(id: string, atMs: number): Promise<boolean> {
     const statement = `WITH deleted AS (DELETE FROM parley.keys WHERE id = $1 RETURNING id, name)
       INSERT INTO parley.deleted_keys SELECT id, name, $2 FROM deleted`;
-    return this.#change(statement, [id, atMs]);
+    return this.#change(id, statement, [id, atMs]);
   }
 
   async names(): Promise<ReadonlyMap<string, string>> {
@@ -86,9 +93,14 @@ export class PostgresKeyStore implements KeyStore {
     return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
-  /** Runs a statement. @returns whether a row was written */
-  async #change(statement: string, values: (string | number | null)[]): Promise<boolean> {
-    const { rowCount } = await this.#pool.query(statement, values);
-    return rowCount !== null && rowCount > 0;
+  /** Runs a statement about a key. @returns whether a row was written */
+  async #change(id: string, statement: string, values: (string | number | null)[]): Promise<boolean> {
+    try {
+      const { rowCount } = await this.#pool.query(statement, values);
+      return rowCount !== null && rowCount > 0;
+    } finally {
+      // Also when the answer was lost: the statement may have been carried out.
+      this.#cache.forget(id);
+    }
   }
 }

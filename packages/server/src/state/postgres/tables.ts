@@ -94,8 +94,21 @@ const limits: Change = {
   back: dropLimitTables,
 };
 
+const keyChanges: Change = {
+  brings: "word of changed keys, so that servers can keep them in memory",
+  forward: `
+    CREATE FUNCTION parley.tell_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM pg_notify('parley_keys', coalesce(NEW.id, OLD.id));
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER tell_change AFTER INSERT OR UPDATE OR DELETE ON parley.keys
+      FOR EACH ROW EXECUTE FUNCTION parley.tell_key_change()`,
+  back: `DROP TRIGGER tell_change ON parley.keys; DROP FUNCTION parley.tell_key_change()`,
+};
+
 /**
  * The changes after version 1: the first one leads to version 2. A released change is never edited; later changes are added
  * at the end. `test/state/postgres-changes.test.ts` makes each of them forward, back and forward.
  */
-export const changes: readonly Change[] = [serverRegister, limits];
+export const changes: readonly Change[] = [serverRegister, limits, keyChanges];

@@ -1,0 +1,109 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { Client } from "pg";
+import type { ClientConfig } from "pg";
+import type { StoredKey } from "../../accounts/keys/key-store.ts";
+
+/** Milliseconds between two looks at the connection. */
+const lookEveryMs = 250;
+/** Maximum milliseconds since the last look that was answered. Later, the connection may be lost, and nothing in the cache counts. */
+const maxUnprovenMs = 600;
+/** Maximum milliseconds for which a key is kept. It bounds what a restore of the tables, which tells nothing, can leave behind. */
+const maxAgeMs = 10_000;
+/** Maximum number of keys. */
+const maxKeys = 10_000;
+
+interface KeptKey {
+  readonly key: StoredKey;
+  readonly foundMs: number;
+}
+
+/**
+ * Keys that one server has found in PostgreSQL. A trigger tells of each change over a connection of the cache's own, in the
+ * order of the commits. The connection is looked at all the time: an answer shows that every earlier change has arrived. So a
+ * change by another server is seen within a second, also when the connection is lost without a sign. Ids that are not found are
+ * not kept.
+ */
+export class KeyCache implements AsyncDisposable {
+  readonly #config: ClientConfig;
+  readonly #kept = new Map<string, KeptKey>();
+  readonly #closed = new AbortController();
+  #listening: Promise<void> | undefined;
+  /** The start of the last look that was answered. */
+  #provenMs = Number.NEGATIVE_INFINITY;
+  /** Number of times that something was forgotten. */
+  #changes = 0;
+
+  constructor(config: ClientConfig) {
+    this.#config = config;
+  }
+
+  /** Returns a key as it was within the last second; undefined if it has to be searched. The first call opens the connection. */
+  get(id: string): StoredKey | undefined {
+    this.#listening ??= this.#listen();
+    const kept = this.#isProven() ? this.#kept.get(id) : undefined;
+    return kept && performance.now() - kept.foundMs < maxAgeMs ? kept.key : undefined;
+  }
+
+  /** To be called before a search begins. @returns a function that keeps what was found, unless something has changed meanwhile */
+  beginSearch(): (found: Iterable<StoredKey>) => void {
+    const changes = this.#changes;
+    const foundMs = performance.now();
+    if (!this.#isProven()) return () => undefined;
+    return (found) => {
+      if (changes !== this.#changes) return;
+      for (const key of found) this.#kept.set(key.id, { key, foundMs });
+      if (this.#kept.size > maxKeys) this.#kept.clear();
+    };
+  }
+
+  /** Forgets a key that has changed. */
+  forget(id: string): void {
+    this.#changes += 1;
+    this.#kept.delete(id);
+  }
+
+  #forgetAll(): void {
+    this.#changes += 1;
+    this.#kept.clear();
+    this.#provenMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #isProven(): boolean {
+    return performance.now() - this.#provenMs < maxUnprovenMs;
+  }
+
+  /** Listens until the cache is closed. A lost connection is opened again. */
+  async #listen(): Promise<void> {
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      await this.#listenOnce(signal).catch(() => undefined);
+      this.#forgetAll();
+      await wait(lookEveryMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Listens until the connection is lost, or shows a replica, which another server's changes do not reach in time. */
+  async #listenOnce(signal: AbortSignal): Promise<void> {
+    const client = new Client({ ...this.#config, query_timeout: 1000 });
+    client.on("error", () => undefined);
+    client.on("notification", ({ payload }) => this.forget(payload ?? ""));
+    try {
+      await client.connect();
+      await client.query("LISTEN parley_keys");
+      while (!signal.aborted) {
+        const askedMs = performance.now();
+        const { rows } = await client.query<{ is_replica: boolean }>("SELECT pg_is_in_recovery() AS is_replica");
+        if (rows[0]?.is_replica !== false) return;
+        this.#provenMs = askedMs;
+        await wait(lookEveryMs, undefined, { signal });
+      }
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort();
+    await this.#listening;
+  }
+}
