@@ -50,7 +50,7 @@ export async function startParley(engine: "scripted" | "embedded"): Promise<Parl
   writeFileSync(script, JSON.stringify({ scenarios: scenariosFor({ deadlines: shortDeadlines }) }));
   const env = { ...process.env, ...settingsOf(engine, folder, script) };
   const config = join(folder, "parley.yaml");
-  writeFileSync(config, JSON.stringify({ models: { "model-1": { aliases: ["one"] }, "model-1-mini": {} } }));
+  writeFileSync(config, JSON.stringify({ models: modelsOf(engine) }));
   const secrets = new Map<string, string>([["key", adminKey]]);
   for (const [role, flags] of Object.entries(keyFlags())) secrets.set(role, await createKey(role, flags, env));
   const server = spawn(node, [cli, "start", "--config", config], { env, cwd: root, stdio: ["ignore", "pipe", "pipe"] });
@@ -70,6 +70,12 @@ export async function startParley(engine: "scripted" | "embedded"): Promise<Parl
     },
   };
 }
+
+/** The scripted engine has no cache, so a price of cached tokens could not be judged there. */
+const modelsOf = (engine: string): object => ({
+  "model-1": { aliases: ["one"], ...(engine === "embedded" && { pricing: { input_cache_read: "0.0000001" } }) },
+  "model-1-mini": {},
+});
 
 const adminKey = "conformance-key-Qk83jvLw0ZtYn5Rb";
 
