@@ -12,7 +12,7 @@ import { createGate } from "./chat/body/request-gate.ts";
 import type { Site } from "./site/open-site.ts";
 import type { Exchange } from "./http/exchange.ts";
 import type { ServedModel } from "./models/served-model.ts";
-import { ApiError } from "./errors/api-error.ts";
+import { ApiError, storeAway } from "./errors/api-error.ts";
 import { HangUpError } from "./errors/hang-up.ts";
 import type { AdmissionDeps } from "./chat/admission/admit.ts";
 import { BodyBytes } from "./chat/admission/body-bytes.ts";
@@ -133,6 +133,10 @@ const keysFor = (
 const findStored = (databaseUrl: string | undefined, find: FindCaller): FindCaller =>
   databaseUrl === undefined ? find : unlessAway(find);
 
+/** A database that is away is no fault of the server: what a key has spent cannot be looked up, and the request gets 503. */
+const spendingOf = ({ databaseUrl }: Config, ledger: RequestLedger): Pick<RequestLedger, "spentUsd"> =>
+  databaseUrl === undefined ? ledger : { spentUsd: (keyId, month) => ledger.spentUsd(keyId, month).catch(storeAway) };
+
 /** Creates the parts that admit requests: the limits, the turns in which bodies are read, and the bounds on memory. */
 function gatesFor({
   config,
@@ -150,7 +154,7 @@ function gatesFor({
     },
     limits,
     bodyBytes: new BodyBytes({ maxOfKey: config.bodyBytesPerKey, maxInTotal: config.bodyBytes }),
-    ledger,
+    ledger: spendingOf(config, ledger),
     recorder,
     reservedTokens: config.reservedTokens,
     nowMs,

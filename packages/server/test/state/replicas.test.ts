@@ -96,10 +96,28 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
     expect((await server.chat({}, withKey(token))).status).toBe(200);
   }, 60_000);
 
+  test("OPS-18 while PostgreSQL hangs, a key that is in memory gets 503, because its spending cannot be looked up", async () => {
+    const { servers, postgres } = replicas();
+    const [server] = servers;
+    const key = withKey(await server.makeKey({ budgetUsd: "10" }));
+    for (let turn = 0; turn < 2; turn += 1) expect((await server.chat({}, key)).status).toBe(200);
+    postgres.signal("SIGSTOP");
+    try {
+      expect(await server.refuse({}, key)).toMatchObject({ status: 503, code: "service_unavailable" });
+    } finally {
+      postgres.signal("SIGCONT");
+    }
+    await until(
+      () => server.chat({}, key),
+      ({ status }) => status === 200,
+      5000,
+    );
+  }, 60_000);
+
   test("OPS-18 while PostgreSQL is away, a running stream ends whole; OPS-21 requests are answered soon after", async () => {
     const { servers, postgres, databaseUrl } = replicas();
     const [server, other] = servers;
-    const token = await server.makeKey({ name: "survivor" });
+    const token = await server.makeKey({ name: "survivor", budgetUsd: "10", monthlyBudgetUsd: "10" });
     const id = (await server.running.keys.list()).find(({ name }) => name === "survivor")?.id ?? "";
     const running = await other!.chat({ ...play("long"), stream: true, max_completion_tokens: 300 }, withKey(token));
     await postgres.kill();

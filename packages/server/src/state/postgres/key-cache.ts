@@ -85,7 +85,8 @@ export class KeyCache implements AsyncDisposable {
   /** Listens until the connection is lost, or shows a replica, which another server's changes do not reach in time. */
   async #listenOnce(signal: AbortSignal): Promise<void> {
     const client = new Client({ ...this.#config, query_timeout: 1000 });
-    client.on("error", () => undefined);
+    client.on("error", () => this.#forgetAll());
+    client.on("end", () => this.#forgetAll());
     client.on("notification", ({ payload }) => this.forget(payload ?? ""));
     try {
       await client.connect();
