@@ -133,7 +133,7 @@ const keysFor = (
 const findStored = (databaseUrl: string | undefined, find: FindCaller): FindCaller =>
   databaseUrl === undefined ? find : unlessAway(find);
 
-/** A database that is away is no fault of the server: what a key has spent cannot be looked up, and the request gets 503. */
+/** While the database is away, the spending of a key cannot be looked up, and its requests get 503. */
 const spendingOf = ({ databaseUrl }: Config, ledger: RequestLedger): Pick<RequestLedger, "spentUsd"> =>
   databaseUrl === undefined ? ledger : { spentUsd: (keyId, month) => ledger.spentUsd(keyId, month).catch(storeAway) };
 
