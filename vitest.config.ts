@@ -60,7 +60,7 @@ interface RepeatedSuite {
   readonly provide?: { readonly mount: "express" };
   /** A module that prepares the run. */
   readonly globalSetup?: string;
-  /** Test files that are left out. */
+  /** Test files in `paths` that this suite does not run. */
   readonly exclude?: string[];
 }
 

@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "@parley/server/testing";
 import { pinOf } from "../ci/images.ts";
 
 const run = promisify(execFile);
@@ -136,11 +137,3 @@ describe.skipIf(!hasCompose)("compose.yaml (it would run with a Docker engine an
     await up();
   }, 180_000);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" ? (address?.port ?? 0) : 0;
-}

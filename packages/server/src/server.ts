@@ -30,7 +30,7 @@ export interface RunningServer {
   readonly keys: KeyStore;
   /** Number of ledger entries that a dead server had left open. They were closed at this start. */
   readonly abandoned: number;
-  /** Rejects when the server cannot serve any more. */
+  /** Stays pending while the server can serve, and rejects with the reason when it no longer can. */
   readonly failed: Promise<never>;
   /** Resolves when requests reach the engines that are ready. */
   whenServing(): Promise<void>;

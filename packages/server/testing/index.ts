@@ -15,7 +15,7 @@ export { limitStoreContract, overallLimits } from "./contracts/limit-store-contr
 export type { LimitStoreSubject } from "./contracts/limit-store-contract.ts";
 export { usageLedgerContract } from "./contracts/usage-ledger-contract.ts";
 export type { UsageLedgerSubject } from "./contracts/usage-ledger-contract.ts";
-export { freePort } from "./free-port.ts";
+export { freePort, isPortOpen } from "./free-port.ts";
 export { growDatabase } from "./grow-database.ts";
 export { assertLawful } from "./judge.ts";
 export { judgeStream, textOf } from "./judge-stream.ts";

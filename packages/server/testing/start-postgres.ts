@@ -82,7 +82,7 @@ export class TestPostgres implements AsyncDisposable {
     return postgres;
   }
 
-  /** Starts a standby of this server. Every later commit waits until the standby has it, too. */
+  /** Starts a standby of this server, and replicates to it synchronously: a commit returns once the standby has it, too. */
   async startStandby(): Promise<TestPostgres> {
     const folder = makeFolder(tmpdir());
     const at = ["-h", "127.0.0.1", "-p", String(this.port), "-U", "admin"];

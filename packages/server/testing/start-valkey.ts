@@ -2,11 +2,10 @@ import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Valkey } from "iovalkey";
-import { freePort } from "./free-port.ts";
+import { freePort, isPortOpen } from "./free-port.ts";
 import { until } from "./until.ts";
 
 /** The server that is installed: Valkey, or Redis; undefined if neither is. */
@@ -38,7 +37,7 @@ export async function startValkey(...args: readonly string[]): Promise<TestValke
   const start = async (): Promise<ChildProcess> => {
     const own = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "yes"];
     const child = spawn(program, [...own, ...args], { stdio: "ignore" });
-    await until(async () => child.exitCode !== null || (await accepts(port)), Boolean);
+    await until(async () => child.exitCode !== null || (await isPortOpen(port)), Boolean);
     if (child.exitCode !== null)
       throw new Error(`${program} ended at its start: are these arguments right? ${args.join(" ")}`);
     return child;
@@ -64,14 +63,4 @@ export async function startValkey(...args: readonly string[]): Promise<TestValke
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  const isOpen = await once(socket, "connect").then(
-    () => true,
-    () => false,
-  );
-  socket.destroy();
-  return isOpen;
 }

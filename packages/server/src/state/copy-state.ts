@@ -19,7 +19,7 @@ export interface CopyTarget extends CopySource {
   writeSecret(secret: Uint8Array): Promise<void>;
 }
 
-/** Receives the progress: the number of rows of a table that have been read. */
+/** Called during a copy with the number of rows of a table that have been read so far, and that of all its rows. */
 export type CopyProgress = (table: string, rows: number, allRows: number) => void;
 
 /** @returns the totals of a state, without a copy */

@@ -88,7 +88,7 @@ export class MemoryLimitStore implements LimitStore {
     return buckets;
   }
 
-  /** Changes the limits over all keys. The part of them that is left stays the same. */
+  /** Replaces the limits over all keys. A bucket that was half full is half full afterwards. */
   resize(overall: PerMinute): void {
     this.#resize(this.#overall, overall);
   }

@@ -86,7 +86,7 @@ export class SharedLimitStore implements LimitStore, Disposable {
   readonly #shared: SharedLimits;
   readonly #overall: PerMinute;
   readonly #renewMs: number;
-  /** The first lease is the server's own: its renewal shows whether the store takes writes. */
+  /** The first lease belongs to the server itself, not to a request. Its renewal shows whether the store can be written. */
   readonly #running = new Set<RunningLease>([{ keyId: "", leaseId: randomUUID() }]);
   /** Number of running requests by key. */
   readonly #runningOf = new Map<string, number>();

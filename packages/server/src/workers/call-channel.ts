@@ -47,7 +47,7 @@ interface Answer {
   readonly error?: unknown;
 }
 
-/** A message: all calls and answers of one round of the event loop. */
+/** One message to the other process. It has all calls and answers of one round of the event loop. */
 interface Batch {
   readonly calls: readonly Call[];
   readonly answers: readonly Answer[];

@@ -80,7 +80,7 @@ export class WorkerPool implements AsyncDisposable {
     );
   }
 
-  /** Drains all workers at the same time. */
+  /** Tells all workers to accept no new requests, and waits until their running ones have ended. */
   async close(lameDuckMs: number): Promise<void> {
     this.#closing.abort();
     await Promise.all(Array.from(this.#workers.values(), (worker) => worker.close(lameDuckMs)));

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import type { Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { inspect } from "node:util";
 import { Valkey } from "iovalkey";
 import selfsigned from "selfsigned";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freePort, overallLimits, startValkey, until, valkeyProgram } from "@parley/server/testing";
+import { freePort, isPortOpen, overallLimits, startValkey, until, valkeyProgram } from "@parley/server/testing";
 import type { TestValkey } from "@parley/server/testing";
 import { StateError } from "../../src/state/state-error.ts";
 import { openValkey } from "../../src/state/valkey/open-valkey.ts";
@@ -137,7 +137,7 @@ async function startSentinel(): Promise<Sentinel> {
   const port = await freePort();
   writeFileSync(join(folder, "sentinel.conf"), `port ${port}\ndir ${folder}\n`);
   const child = spawn(valkeyProgram ?? "", [join(folder, "sentinel.conf"), "--sentinel"], { stdio: "ignore" });
-  await until(() => openPort(port), Boolean);
+  await until(() => isPortOpen(port), Boolean);
   return {
     port,
     [Symbol.asyncDispose]: async () => {
@@ -147,16 +147,6 @@ async function startSentinel(): Promise<Sentinel> {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-async function openPort(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  const isOpen = await once(socket, "connect").then(
-    () => true,
-    () => false,
-  );
-  socket.destroy();
-  return isOpen;
 }
 
 const at = (port: number, credentials = "", path = ""): string => `valkey://${credentials}127.0.0.1:${port}${path}`;

@@ -1,11 +1,10 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freePort, postgresFolder, TestPostgres, until } from "@parley/server/testing";
+import { freePort, isPortOpen, postgresFolder, TestPostgres, until } from "@parley/server/testing";
 import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
 
 /** Debian installs it in `/usr/sbin`. */
@@ -13,16 +12,6 @@ const env = { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin` };
 const isInstalled = postgresFolder !== undefined && spawnSync("pgbouncer", ["--version"], { env }).status === 0;
 /** PgBouncer refuses to run as root. */
 const prefix = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
-
-const accepts = async (port: number): Promise<boolean> => {
-  const socket = connect(port, "127.0.0.1");
-  const isOpen = await once(socket, "connect").then(
-    () => true,
-    () => false,
-  );
-  socket.destroy();
-  return isOpen;
-};
 
 describe.skipIf(!isInstalled)("behind PgBouncer (this needs `pgbouncer` and PostgreSQL)", () => {
   let postgres: TestPostgres;
@@ -42,7 +31,7 @@ describe.skipIf(!isInstalled)("behind PgBouncer (this needs `pgbouncer` and Post
     const [command, ...args] = [...prefix, "pgbouncer", join(folder, "ini")];
     const child = spawn(command, args, { env, stdio: "ignore" });
     try {
-      await until(() => accepts(port), Boolean, 20_000);
+      await until(() => isPortOpen(port), Boolean, 20_000);
       await act(`postgres://parley:secret@127.0.0.1:${port}/${database}`);
     } finally {
       const ended = once(child, "exit");

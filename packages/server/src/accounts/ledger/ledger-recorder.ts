@@ -178,7 +178,7 @@ export class LedgerRecorder implements AsyncDisposable {
     const began = performance.now();
     await this.#catchUp();
     const pauseMs = Math.min(maxPauseMs, (performance.now() - began) / maxShare);
-    // A ledger that cannot be written may have taken seconds to say so. It is asked again at once.
+    // A failed attempt may have lasted for seconds, which says nothing about the cost of a checkpoint. The next one follows soon.
     this.#timer = this.#later(this.#isHealthy ? Math.max(this.#everyMs, pauseMs) : this.#everyMs);
   }
 

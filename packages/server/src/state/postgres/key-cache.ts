@@ -3,13 +3,13 @@ import { Client } from "pg";
 import type { ClientConfig } from "pg";
 import type { StoredKey } from "../../accounts/keys/key-store.ts";
 
-/** Milliseconds between two looks at the connection. */
-const lookEveryMs = 250;
-/** Maximum milliseconds since the last look that was answered. Later, the connection may be lost, and nothing in the cache counts. */
+/** Milliseconds between two probes of the listening connection. */
+const probeEveryMs = 250;
+/** Maximum milliseconds since the start of the last probe that was answered. Later, the connection may be dead, and no cached key is used. */
 const maxUnprovenMs = 600;
-/** Maximum milliseconds for which a key is kept. It bounds what a restore of the tables, which tells nothing, can leave behind. */
+/** Maximum milliseconds for which a key is cached. A restore of the table fires no trigger, so it is seen after this time. */
 const maxAgeMs = 10_000;
-/** Maximum number of keys. */
+/** Maximum number of cached keys. */
 const maxKeys = 10_000;
 
 interface KeptKey {
@@ -18,17 +18,17 @@ interface KeptKey {
 }
 
 /**
- * Keys that one server has found in PostgreSQL. A trigger tells of each change over a connection of the cache's own, in the
- * order of the commits. The connection is looked at all the time: an answer shows that every earlier change has arrived. So a
- * change by another server is seen within a second, also when the connection is lost without a sign. Ids that are not found are
- * not kept.
+ * The keys that one server has found in PostgreSQL. A trigger notifies the cache of each change (`NOTIFY`), on a connection of
+ * its own. The cache probes that connection every 250 ms: an answered probe proves that all earlier notifications have arrived.
+ * So a change by another server is seen within a second, even if the connection dies without being closed. Ids that were not
+ * found are not cached.
  */
 export class KeyCache implements AsyncDisposable {
   readonly #config: ClientConfig;
   readonly #kept = new Map<string, KeptKey>();
   readonly #closed = new AbortController();
   #listening: Promise<void> | undefined;
-  /** The start of the last look that was answered. */
+  /** The start of the last probe that was answered. */
   #provenMs = Number.NEGATIVE_INFINITY;
   /** Number of times that something was forgotten. */
   #changes = 0;
@@ -78,7 +78,7 @@ export class KeyCache implements AsyncDisposable {
     while (!signal.aborted) {
       await this.#listenOnce(signal).catch(() => undefined);
       this.#forgetAll();
-      await wait(lookEveryMs, undefined, { signal }).catch(() => undefined);
+      await wait(probeEveryMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -96,7 +96,7 @@ export class KeyCache implements AsyncDisposable {
         const { rows } = await client.query<{ is_replica: boolean }>("SELECT pg_is_in_recovery() AS is_replica");
         if (rows[0]?.is_replica !== false) return;
         this.#provenMs = askedMs;
-        await wait(lookEveryMs, undefined, { signal });
+        await wait(probeEveryMs, undefined, { signal });
       }
     } finally {
       await client.end().catch(() => undefined);
