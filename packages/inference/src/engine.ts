@@ -228,6 +228,18 @@ export interface EngineGauges {
   readonly ejected: number;
 }
 
+/**
+ * One generation that an endpoint of a remote model was asked for, at its end. `refused`: the endpoint refused this request
+ * only, or is full. `failed`: it counts against the endpoint. `cancelled`: nobody wanted the rest, or Parley had a shortage.
+ */
+export interface EndpointAttempt {
+  /** Its base URL without credentials; then its address in brackets, if its name has several. */
+  readonly endpoint: string;
+  readonly outcome: "answered" | "refused" | "failed" | "cancelled";
+  /** Milliseconds from the request to its first event; undefined: there was none. */
+  readonly firstEventMs: number | undefined;
+}
+
 /** One served model. Every driver implements this interface and passes the same contract tests. */
 export interface Engine {
   readonly state: EngineState;

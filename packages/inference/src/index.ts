@@ -5,6 +5,7 @@ export { neutralSampling } from "./neutral-sampling.ts";
 export type {
   ChoiceEvent,
   Constraints,
+  EndpointAttempt,
   Engine,
   EngineEvent,
   EngineMetadata,

@@ -9,6 +9,7 @@ import { describeServer } from "./models/describe-server.ts";
 import type { ServedModel } from "./models/served-model.ts";
 import { startModels } from "./models/start-models.ts";
 import type { StartedModel, StartOptions } from "./models/start-models.ts";
+import { EndpointMetrics } from "./observe/endpoint-metrics.ts";
 import type { Observed } from "./observe/gauges.ts";
 import type { Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
@@ -37,6 +38,8 @@ export interface OwnParts extends Omit<State, "register"> {
   readonly store: OpenedLimits;
   /** The servers that share the state. */
   readonly servers: Observed["servers"];
+  /** The metrics of the endpoints of remote models. */
+  readonly endpoints: EndpointMetrics;
   /** Returns the built docs portal. The first call may take seconds. */
   readonly openSite: () => Promise<Site>;
 }
@@ -53,7 +56,8 @@ export async function openParts(config: Config, log: Log, started: AsyncDisposab
   const store = await openLimits(config, log, register, started);
   const servers = watchServers(register, log);
   const state = { keys, ledger, register, cacheSecret, ...(databaseBytes && { databaseBytes }) };
-  return { ...state, abandoned, runFolder, store, servers, openSite: docsOf(config, runFolder, started) };
+  const endpoints = new EndpointMetrics();
+  return { ...state, abandoned, runFolder, store, servers, endpoints, openSite: docsOf(config, runFolder, started) };
 }
 
 /** Returns a function that opens the docs portal. The end of the server stops a build. */
@@ -76,10 +80,11 @@ async function ownState(config: Config, log: Log, started: AsyncDisposableStack)
 
 /** Starts the engines, and enters the server into the register of servers. */
 export async function openModels(
-  options: StartOptions,
+  options: Omit<StartOptions, "countAttempt"> & Pick<OwnParts, "endpoints">,
   started: AsyncDisposableStack,
 ): Promise<readonly StartedModel[]> {
-  const models = started.adopt(await startModels(options), stopModels);
+  const countAttempt: StartOptions["countAttempt"] = (...ended) => options.endpoints.count(...ended);
+  const models = started.adopt(await startModels({ ...options, countAttempt }), stopModels);
   await options.register?.enter(describeServer(options.config, models));
   return models;
 }
@@ -87,11 +92,13 @@ export async function openModels(
 /** Creates the metrics of a server, with the handler of their port. */
 export function metricsOf(
   config: Config,
-  { keys, ledger, servers, store, databaseBytes }: OwnParts,
+  { keys, ledger, servers, store, endpoints, databaseBytes }: OwnParts,
   observed: Omit<Observed, "servers" | "limits" | "databaseBytes">,
 ): Metrics {
   const addOfKeys = keyMetricsOf(config, { keys, ledger, nowMs });
-  return createMetrics({ ...observed, servers, limits: store, databaseBytes }, addOfKeys);
+  const metrics = createMetrics({ ...observed, servers, limits: store, databaseBytes }, addOfKeys);
+  endpoints.addTo(metrics.registry);
+  return metrics;
 }
 
 /** Returns a function that adds the metrics by key; undefined if none are wanted. */

@@ -1,4 +1,4 @@
-import type { RequestOrigin } from "../engine.ts";
+import type { EndpointAttempt, RequestOrigin } from "../engine.ts";
 import { hashOf } from "../openai/conversation.ts";
 import type { RoutedDelivery } from "../openai/upstream.ts";
 import { transform } from "../wire/transform.ts";
@@ -19,6 +19,8 @@ export interface EndpointOptions {
   readonly sessionOf?: SessionNamer | undefined;
   /** The statuses with which a front says that it is full. */
   readonly busy?: readonly number[];
+  /** Receives the end of every generation that the endpoint was asked for. */
+  readonly onAttempt?: ((attempt: EndpointAttempt) => void) | undefined;
 }
 
 /** One address that serves a model, with a circuit breaker: consecutive failures eject it for a growing time. */
@@ -80,30 +82,37 @@ export class Endpoint {
   async open(path: string, body: string, signal: AbortSignal, delivery: RoutedDelivery): Promise<EventBatches> {
     this.#inFlight += 1;
     this.#requestCount += 1;
+    const startedMs = performance.now();
     try {
       const { headers: templates, sessionOf } = this.#options;
       const session = sessionOf?.(delivery.origin, delivery.conversation);
       const headers = fillHeaders(templates, delivery.origin, session);
-      return this.#watch(await this.connection.open(path, body, signal, delivery, headers), signal);
+      return this.#watch(await this.connection.open(path, body, signal, delivery, headers), signal, startedMs);
     } catch (error) {
-      this.#inFlight -= 1;
-      if (!signal.aborted) this.#recordFailure(error);
+      this.#end(signal.aborted ? "cancelled" : this.#recordFailure(error));
       throw error;
     }
   }
 
-  #watch(events: EventBatches, signal: AbortSignal): EventBatches {
+  #watch(events: EventBatches, signal: AbortSignal, startedMs: number): EventBatches {
+    let firstEventMs: number | undefined;
     return transform(() => ({
       source: events,
       transform: (batch) => {
         this.recordSuccess();
+        if (batch.length > 0) firstEventMs ??= performance.now() - startedMs;
         return batch;
       },
       onEnd: (_isWhole, failure) => {
-        this.#inFlight -= 1;
-        if (failure !== undefined && !signal.aborted) this.#recordFailure(failure);
+        const judge = (): Outcome => (failure === undefined ? "answered" : this.#recordFailure(failure));
+        this.#end(signal.aborted ? "cancelled" : judge(), firstEventMs);
       },
     }));
+  }
+
+  #end(outcome: Outcome, firstEventMs?: number): void {
+    this.#inFlight -= 1;
+    this.#options.onAttempt?.({ endpoint: nameOf(this.connection), outcome, firstEventMs });
   }
 
   async read(path: string, signal: AbortSignal, body?: string): Promise<string> {
@@ -120,19 +129,27 @@ export class Endpoint {
   /**
    * Ejects the endpoint, unless it refused only this one request, is full, or our own process had a shortage. Other refusals count,
    * because every request fails where the model or our key is unknown.
+   * @returns the outcome of the request that failed
    */
-  #recordFailure(error: unknown): void {
+  #recordFailure(error: unknown): Outcome {
     const harmless = [400, 413, 422, ...(this.#options.busy ?? [])];
-    if (error instanceof RefusedAnswerError && harmless.includes(error.status)) return;
-    if (isShortage(error)) return;
+    if (error instanceof RefusedAnswerError && harmless.includes(error.status)) return "refused";
+    if (isShortage(error)) return "cancelled";
     this.#failureReason = `${nameOf(this.connection)}: ${error instanceof Error ? error.message : String(error)}`;
     this.#ejectedUntil = performance.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
     this.#failuresInARow += 1;
+    return "failed";
   }
 }
 
-const nameOf = ({ baseUrl, address }: Connection): string =>
-  address === undefined ? baseUrl : `${baseUrl} (${address})`;
+type Outcome = EndpointAttempt["outcome"];
+
+/** Returns the name of an endpoint for the log and the metrics, without the credentials that a URL may have. */
+function nameOf({ baseUrl, address }: Connection): string {
+  const { origin, pathname } = new URL(baseUrl);
+  const url = pathname === "/" ? origin : `${origin}${pathname}`;
+  return address === undefined ? url : `${url} (${address})`;
+}
 
 /** Checks if another endpoint may be asked instead: this one has begun nothing, and its answer shows it. */
 export function isRetryable(error: unknown): boolean {

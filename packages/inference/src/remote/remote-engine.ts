@@ -1,4 +1,4 @@
-import type { Sampling } from "../engine.ts";
+import type { EndpointAttempt, Sampling } from "../engine.ts";
 import { openModel } from "../model-folder/open-model.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
 import { ChatAdapter } from "../openai/chat/chat-adapter.ts";
@@ -60,6 +60,8 @@ export interface RemoteOptions {
   readonly schemaPrompt?: string | undefined;
   readonly timings: Timings;
   readonly report: (event: SupervisorReport) => void;
+  /** Receives the end of every generation that an endpoint was asked for, those of probes included. */
+  readonly onAttempt?: ((attempt: EndpointAttempt) => void) | undefined;
 }
 
 /** A model that others serve, on one machine or on many behind a router. */
@@ -103,7 +105,8 @@ function endpointOptions(front: Front, options: RemoteOptions): EndpointOptions 
   const session = sessionHeader === undefined ? {} : { [sessionHeader]: "{session}" };
   const headers = { ...session, ...Object.fromEntries(standard), ...own };
   const isSession = Object.values(headers).some((template) => template.includes("{session}"));
-  return { headers, busy: front.busy, sessionOf: isSession ? sessionNamer(cacheSecret, sessionMember) : undefined };
+  const sessionOf = isSession ? sessionNamer(cacheSecret, sessionMember) : undefined;
+  return { headers, busy: front.busy, sessionOf, onAttempt: options.onAttempt };
 }
 
 function connect(

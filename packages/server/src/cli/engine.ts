@@ -69,6 +69,7 @@ export const engineOptionsOf = (config: Config): EngineOptions[] =>
     runFolder: "/tmp/parley-run",
     cacheSecret: randomBytes(32),
     report: () => undefined,
+    countAttempt: () => undefined,
   }));
 
 /** The time for the model to become ready, and for each request, in milliseconds. */

@@ -1,5 +1,5 @@
 import { defaultTimings, neutralSampling } from "@parley/inference";
-import type { SupervisorReport } from "@parley/inference";
+import type { EndpointAttempt, SupervisorReport } from "@parley/inference";
 import type { ScriptedOptions } from "@parley/inference/scripted";
 import type { Config } from "../config/read-config.ts";
 import { isDemo } from "../config/read-models.ts";
@@ -13,7 +13,11 @@ export interface EngineOptions {
   /** Derives the cache salts that keep the cached prompts of one key apart from those of another. */
   readonly cacheSecret: Uint8Array;
   readonly report: (event: SupervisorReport) => void;
+  /** Receives the end of every generation that an endpoint of a remote model was asked for. */
+  readonly countAttempt: CountAttempt;
 }
+
+export type CountAttempt = (model: string, attempt: EndpointAttempt) => void;
 
 /** Small models give more correct answers at a low temperature, and the penalty stops repetitions. */
 const demoSampling = { ...neutralSampling, temperature: 0.3, frequency_penalty: 0.1 };

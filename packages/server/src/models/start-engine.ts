@@ -103,6 +103,7 @@ async function startRemote(
     protocol: given.protocol,
     isSalted: given.cache_salt,
     cacheSecret: options.cacheSecret,
+    onAttempt: (attempt) => options.countAttempt(id, attempt),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { SupervisorReport } from "@parley/inference";
 import type { ServerRegister } from "../accounts/servers/server-register.ts";
 import type { Config } from "../config/read-config.ts";
+import type { CountAttempt } from "./engine-options.ts";
 import { contextLengthOf } from "./model-object.ts";
 import { ModelQueue } from "./model-queue.ts";
 import type { EngineSlots } from "./model-queue.ts";
@@ -19,6 +20,7 @@ export interface StartOptions {
   readonly register: ServerRegister | undefined;
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
+  readonly countAttempt: CountAttempt;
 }
 
 /** A model with the queue of all requests for it. */

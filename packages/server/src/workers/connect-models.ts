@@ -1,12 +1,18 @@
 import type { Engine, EngineGauges } from "@parley/inference";
 import type { ProcessState } from "@parley/inference/embedded";
 import type { ModelConfig } from "../config/read-models.ts";
+import type { CountAttempt } from "../models/engine-options.ts";
 import { startEngine } from "../models/start-engine.ts";
 import type { ServedModel } from "../models/served-model.ts";
 import type { EngineNews, ParentNews, WorkerSetup } from "./process-calls.ts";
 import type { RemoteSlots } from "./remote-state.ts";
 
-type CheckEngine = (model: string) => Promise<void>;
+/** The calls of the parent that the models of a worker need. */
+export interface ModelsParent {
+  /** Checks an engine that seems to be dead. */
+  confirmFailure(model: string): Promise<void>;
+  readonly countAttempt: CountAttempt;
+}
 
 /** The models of a worker: their engines run in processes of the parent, or at an address that others serve. */
 export class ConnectedModels implements AsyncDisposable {
@@ -37,17 +43,17 @@ export class ConnectedModels implements AsyncDisposable {
   }
 }
 
-/** Connects to the engines of all models. @param check lets the parent check an engine that seems to be dead */
+/** Connects to the engines of all models. */
 export async function connectModels(
   setup: WorkerSetup,
   slots: RemoteSlots,
-  check: CheckEngine,
+  parent: ModelsParent,
 ): Promise<ConnectedModels> {
   const followed = new Map<string, FollowedEngine>();
   const served = await Promise.all(
     setup.config.models.map(async (model) => {
-      const engine = await connectEngine(setup, model, () => {
-        const one = new FollowedEngine(() => check(model.id));
+      const engine = await connectEngine(setup, model, parent.countAttempt, () => {
+        const one = new FollowedEngine(() => parent.confirmFailure(model.id));
         followed.set(model.id, one);
         return one;
       });
@@ -61,11 +67,12 @@ export async function connectModels(
 async function connectEngine(
   { config, runFolder, cacheSecret }: WorkerSetup,
   model: ModelConfig,
+  countAttempt: CountAttempt,
   follow: () => FollowedEngine,
 ): Promise<Engine> {
   if (model.engineConfig.driver === "remote")
     // The parent reports the states of its own connections.
-    return startEngine({ model, config, runFolder, cacheSecret, report: () => undefined });
+    return startEngine({ model, config, runFolder, cacheSecret, report: () => undefined, countAttempt });
   const { ConnectedEngine } = await import("@parley/inference/embedded");
   const followed = follow();
   return new ConnectedEngine({ name: model.id, runFolder }, () => followed);

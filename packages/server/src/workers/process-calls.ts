@@ -2,6 +2,7 @@ import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { RequestLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { Config } from "../config/read-config.ts";
 import type { ProcessState } from "@parley/inference/embedded";
+import type { CountAttempt } from "../models/engine-options.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 import type { Site } from "../site/open-site.ts";
 import { callsOf } from "./call-channel.ts";
@@ -39,6 +40,7 @@ export interface Parent {
   /** Checks an engine after a request failed as if it were dead. */
   confirmFailure(model: string): Promise<void>;
   countRequest(record: RequestRecord, status: number, durationMs: number): void | Promise<void>;
+  countAttempt(...ended: Parameters<CountAttempt>): void;
   /** Writes a line of the log, as JSON. */
   log(line: string): void;
 }
@@ -72,7 +74,7 @@ export const slotCalls = callsOf<HeldSlots>()(
 );
 export const parentCalls = callsOf<Parent>()(
   "parent",
-  ["enter", "openSite", "confirmFailure", "countRequest", "log"],
-  ["enter", "countRequest", "log"],
+  ["enter", "openSite", "confirmFailure", "countRequest", "countAttempt", "log"],
+  ["enter", "countRequest", "countAttempt", "log"],
 );
 export const workerCalls = callsOf<Worker>()("worker", ["start", "hear", "whenReady", "observe", "close"], ["hear"]);

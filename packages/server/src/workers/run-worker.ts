@@ -11,7 +11,7 @@ import { Listener } from "../sockets/listener.ts";
 import { CallChannel } from "./call-channel.ts";
 import type { MessageEnd, Remote } from "./call-channel.ts";
 import { connectModels } from "./connect-models.ts";
-import type { ConnectedModels } from "./connect-models.ts";
+import type { ConnectedModels, ModelsParent } from "./connect-models.ts";
 import { keyCalls, ledgerCalls, limitCalls, parentCalls, slotCalls, workerCalls } from "./process-calls.ts";
 import type { Parent, ParentNews, Worker, WorkerSetup } from "./process-calls.ts";
 import { RemoteSlots, remoteLimits } from "./remote-state.ts";
@@ -73,6 +73,11 @@ function workerOf(channel: CallChannel, parent: ParentCalls): Worker {
   };
 }
 
+const modelsParent = (parent: ParentCalls): ModelsParent => ({
+  confirmFailure: (model) => parent.confirmFailure(model),
+  countAttempt: (...ended) => void parent.countAttempt(...ended),
+});
+
 interface Surroundings {
   readonly channel: CallChannel;
   readonly parent: ParentCalls;
@@ -90,7 +95,7 @@ async function startWorker(
   const samples = newSamples();
   const listener = started.use(await Listener.open(config, log, samples.refusals));
   const slots = started.use(new RemoteSlots(channel.remote(slotCalls)));
-  const models = started.use(await connectModels({ ...setup, config }, slots, (id) => parent.confirmFailure(id)));
+  const models = started.use(await connectModels({ ...setup, config }, slots, modelsParent(parent)));
   const processMetrics = new Registry();
   addProcessMetrics(processMetrics, { worker: String(setup.worker) });
   const { promise, resolve } = Promise.withResolvers<ServingCounts>();

@@ -99,7 +99,7 @@ const readyIds = (models: readonly StartedModel[]): string[] =>
  * @param onChecked is called before a worker hears that an engine was checked
  */
 const sharedBy = (
-  { keys, ledger, store, openSite }: OwnParts,
+  { keys, ledger, store, endpoints, openSite }: OwnParts,
   models: ReadonlyMap<string, StartedModel>,
   onChecked: () => void,
 ): Omit<Shared, "log" | "countRequest"> => ({
@@ -108,6 +108,7 @@ const sharedBy = (
   limits: store.limits,
   queueOf: (model) => models.get(model)?.queue,
   openSite,
+  countAttempt: (...ended) => endpoints.count(...ended),
   confirmFailure: async (id) => {
     const engine: (Engine & Followable) | undefined = models.get(id)?.engine;
     await engine?.confirmFailure?.();
