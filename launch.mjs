@@ -1,14 +1,14 @@
 // Scripts of package.json run this file: `node launch.mjs [flags] program [arguments]`. It runs on any version of Node, so it
 // is plain JavaScript. It installs packages where they are missing, finds Node 24, and runs the program with it.
 //
-// --prod          installs only the packages of the server
+// --prod          installs only the packages of the server, and prefers a Node 24 or newer of this machine
 // --bundle        bundles the server first
 // --server-flags  runs the program with the flags of the server's Node, see docs/guides/services.md
 //
 // Node gets all other flags, such as --watch.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -55,16 +55,24 @@ function install(isDevelopment) {
   writeFileSync(stamp, `${lock} ${isDevelopment ? "all" : "server"}`);
 }
 
-/** Returns a Node 24 or newer of this machine, or that of the installed package. */
+/** Returns a Node 24 or newer. Development uses that of the installed package where there is one. */
 function findNode() {
   const brought = join(root, "node_modules/.bin/node");
-  const candidates = [process.execPath, "node", ...(existsSync(brought) ? [brought] : [])];
+  const preferred = flags.includes("--prod") ? machineNodes() : [];
+  const candidates = [...preferred, process.execPath, "node", ...(existsSync(brought) ? [brought] : [])];
   const found = candidates.find((candidate) => majorOf(candidate) >= neededNode);
   if (!found)
     fail(
       `Parley needs Node ${neededNode}, and the registry has none for this platform. Install Node ${neededNode} or newer.`,
     );
   return found;
+}
+
+/** Finds each `node` on the PATH but the installed package, which pnpm puts first. */
+function machineNodes() {
+  const found = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "node"));
+  const files = found.filter((file) => existsSync(file)).map((file) => realpathSync(file));
+  return [...new Set(files)].filter((file) => !file.startsWith(join(realpathSync(root), "node_modules")));
 }
 
 /**
