@@ -40,6 +40,7 @@ const runBy: Readonly<Record<string, string>> = {
       "usage",
       "backup",
       "metrics",
+      "tracing",
       "upgrades",
       "configuration",
       "implementing",

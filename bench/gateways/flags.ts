@@ -40,7 +40,10 @@ const results = ".parley/bench/results";
 export function readFlags(): Flags {
   const given = command().parse().opts<Given>();
   const { subjects, rows = rowNames, rounds, out, compare, note, soak } = given;
-  const all = soak === undefined ? subjectKinds.map(({ name }) => name) : ["parley-chat"];
+  const all =
+    soak === undefined
+      ? subjectKinds.filter(({ isOnRequest }) => !isOnRequest).map(({ name }) => name)
+      : ["parley-chat"];
   return {
     kinds: subjectKinds.filter(({ name }) => (subjects ?? all).includes(name)),
     rows,

@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { bundleServer, nodeFlags } from "@parley/server/testing";
 import { freePort } from "./free-port.ts";
@@ -25,16 +27,14 @@ const settings = {
   PARLEY_LOG_FORMAT: "json",
 };
 
-const parley = (protocol: "chat" | "completions", title: string): SubjectKind => ({
-  name: protocol === "chat" ? "parley-chat" : "parley-ids",
-  title,
-  missing: () => undefined,
-  start: async (engine, folder) => {
+const startParley =
+  (protocol: "chat" | "completions", more: Readonly<Record<string, string>> = {}): SubjectKind["start"] =>
+  async (engine, folder) => {
     await bundleServer();
     const remote = { urls: [engine.url], tokenizer: modelFolder, protocol };
     const model = { engine: "remote", slots: 20_000, default_reasoning_effort: "none", remote };
     writeFileSync(join(folder, "parley.yaml"), JSON.stringify({ models: { "model-1-mini": model } }));
-    const env = { ...settings, PARLEY_DATA_DIR: join(folder, "data"), PORT: String(await freePort()) };
+    const env = { ...settings, ...more, PARLEY_DATA_DIR: join(folder, "data"), PORT: String(await freePort()) };
     const key = createKey(folder, env);
     const subject = await startProgram({
       command: process.execPath,
@@ -48,8 +48,39 @@ const parley = (protocol: "chat" | "completions", title: string): SubjectKind =>
     });
     await untilReady(subject, engine);
     return subject;
-  },
+  };
+
+const parley = (protocol: "chat" | "completions", title: string): SubjectKind => ({
+  name: protocol === "chat" ? "parley-chat" : "parley-ids",
+  title,
+  missing: () => undefined,
+  start: startParley(protocol),
 });
+
+/** The same with a trace of each request. */
+const traced: SubjectKind = {
+  name: "parley-traced",
+  title: "Parley, token ids, traced",
+  isOnRequest: true,
+  missing: () => undefined,
+  start: async (engine, folder) => {
+    // The collector takes everything. It runs in the process of the bench, whose time is not measured.
+    const collector = createServer((request, response) => void request.resume().on("end", () => response.end("{}")));
+    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+    const { port } = collector.address() as AddressInfo; // an address, because it listens on a port
+    const subject = await startParley("completions", { PARLEY_OTLP_ENDPOINT: `http://127.0.0.1:${port}` })(
+      engine,
+      folder,
+    );
+    return {
+      ...subject,
+      [Symbol.asyncDispose]: async () => {
+        await subject[Symbol.asyncDispose]();
+        collector.close();
+      },
+    };
+  },
+};
 
 function createKey(cwd: string, env: Readonly<Record<string, string>>): string {
   const args = [program, "keys", "create", "--name", "bench", "--json"];
@@ -72,4 +103,5 @@ async function untilReady(subject: Subject, engine: SimulatedEngine): Promise<vo
 export const parleySubjects: readonly SubjectKind[] = [
   parley("chat", "Parley, chat route"),
   parley("completions", "Parley, token ids"),
+  traced,
 ];

@@ -19,6 +19,8 @@ export interface SubjectKind {
   readonly title: string;
   /** True if it answers without the engine. */
   readonly isItsOwnEngine?: boolean;
+  /** True if it is measured only when it is named. */
+  readonly isOnRequest?: boolean;
   /** Returns the reason why it cannot be measured here, or undefined if it can. */
   missing(): string | undefined;
   /** Installs it, for `--install`. */

@@ -144,7 +144,7 @@ function unloaded(error: unknown): Mount {
 
 /** Returns a function that makes the listener of a mount. All mounts share what is made here, so another mount costs nothing. */
 function listenersOf(deps: Deps): (mount: Mount) => RequestListener {
-  const { config, shutdown, elapsedMs, log } = deps;
+  const { config, shutdown, elapsedMs, log, tracing } = deps;
   const { requestTimeoutMs, trustedProxies } = config;
   const isTrusted = proxyaddr.compile([...trustedProxies]);
   const addressOf = (req: IncomingMessage): string => proxyaddr(req, isTrusted);
@@ -157,6 +157,7 @@ function listenersOf(deps: Deps): (mount: Mount) => RequestListener {
     };
     try {
       const exchange = open(req, res);
+      if (tracing && isChat(req)) exchange.trace = tracing.begin(req.headers, exchange.record.startedAtMs);
       const work = serve(pathDeps, mount, exchange).catch(giveUp);
       exchange.onClose(() => {
         const closedMs = elapsedMs();

@@ -9,6 +9,7 @@ import type { Limits } from "./accounts/limits/limits.ts";
 import type { LedgerRecorder } from "./accounts/ledger/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
 import type { Metrics } from "./observe/metrics.ts";
+import type { Tracing } from "./observe/tracing.ts";
 import type { RefusalSample, RepeatedFaults } from "./observe/refusal-sample.ts";
 import type { ChatDeps } from "./operations/create-chat-completion/create-chat-completion.ts";
 
@@ -33,6 +34,8 @@ export interface Deps extends ChatDeps, KeyDeps {
   readonly refusals: RefusalSample;
   readonly faults: RepeatedFaults;
   readonly metrics: Pick<Metrics, "countRequest">;
+  /** Undefined: no request is traced. */
+  readonly tracing: Pick<Tracing, "begin"> | undefined;
 }
 
 /** The parts of the request path that differ between Node's server and Express. */

@@ -24,6 +24,7 @@ import type { RequestLedger } from "./accounts/ledger/usage-ledger.ts";
 import type { Log } from "./observe/log.ts";
 import type { Observed } from "./observe/gauges.ts";
 import type { Metrics } from "./observe/metrics.ts";
+import type { SpanCounts, Tracing } from "./observe/tracing.ts";
 import { RefusalSample, RepeatedFaults } from "./observe/refusal-sample.ts";
 import { GatheredBytes } from "./chat/relay/gathered-bytes.ts";
 import { MemoryReturn } from "./return-memory.ts";
@@ -38,7 +39,7 @@ export interface OpenedLimits {
 }
 
 /** The numbers of a process that serves requests. */
-export type ServingCounts = Pick<Observed, "requests" | "connections" | "gatheredBytes">;
+export type ServingCounts = Pick<Observed, "requests" | "connections" | "gatheredBytes" | "spans">;
 
 /** The parts that requests need. They belong to this process, or to its parent. */
 export interface ServingParts {
@@ -52,6 +53,8 @@ export interface ServingParts {
   readonly keys: Pick<KeyStore, "find">;
   readonly ledger: RequestLedger;
   readonly store: OpenedLimits;
+  /** Undefined: no request is traced. */
+  readonly tracing: Tracing | undefined;
   /** Returns the built docs portal. The first call may take seconds. */
   readonly openSite: () => Promise<Site>;
   /** Returns the counter of ended requests, given the numbers that every scrape reads. */
@@ -64,9 +67,10 @@ export interface ServingParts {
  */
 export type Drain = (lameDuckMs: number) => Promise<void>;
 
-const nowMs = Date.now;
+export const nowMs = Date.now;
 const elapsedMs = (): number => performance.now();
 const checkpointEveryMs = 100;
+const noSpans: SpanCounts = { sent: 0, lost: 0 };
 
 export const newSamples = (): ServingParts["samples"] => ({
   refusals: new RefusalSample(nowMs),
@@ -75,10 +79,16 @@ export const newSamples = (): ServingParts["samples"] => ({
 
 /** Serves the requests of a listener. @param started ends the parts that are made here */
 export function serveRequests(parts: ServingParts, started: AsyncDisposableStack): Drain {
-  const { config, log, mount, listener, samples, models, keys, openSite, store } = parts;
+  const { config, log, mount, listener, samples, models, keys, openSite, store, tracing } = parts;
   const recorder = openRecorder(parts, started);
   const gates = gatesFor({ ...parts, recorder });
-  const counted = { requests: recorder, connections: listener.connections, gatheredBytes: gates.gatheredBytes };
+  const { connections } = listener;
+  const counted = {
+    requests: recorder,
+    connections,
+    gatheredBytes: gates.gatheredBytes,
+    spans: tracing?.counts ?? noSpans,
+  };
   const shutdown = new AbortController();
   let isStopping = false;
   const deps: Deps = {
@@ -91,6 +101,7 @@ export function serveRequests(parts: ServingParts, started: AsyncDisposableStack
     log,
     ...samples,
     metrics: parts.count(counted),
+    tracing,
     nowMs,
     elapsedMs,
     shutdown: shutdown.signal,

@@ -4,11 +4,12 @@ import type { KeyStore } from "./accounts/keys/key-store.ts";
 import type { Config } from "./config/read-config.ts";
 import type { ServedModel } from "./models/served-model.ts";
 import { metricsOf, openMetrics, openModels, openParts, pageOf } from "./open-parts.ts";
-import { newSamples, serveRequests } from "./serve-requests.ts";
+import { newSamples, nowMs, serveRequests } from "./serve-requests.ts";
 import { DescriptorWatch, fitDescriptors } from "./sockets/descriptors.ts";
 import { Listener } from "./sockets/listener.ts";
 import { metricsHandler } from "./observe/metrics.ts";
 import type { Log } from "./observe/log.ts";
+import { tracingOf } from "./observe/tracing.ts";
 
 export interface ServerOptions {
   readonly config: Config;
@@ -62,6 +63,7 @@ async function start(
 ): Promise<RunningServer> {
   const parts = await openParts(config, log, started);
   const samples = newSamples();
+  const tracing = started.use(await tracingOf(config, log, nowMs));
   // Opened before the engines start, so a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log, samples.refusals));
   const metricsListener = await openMetrics(config, started);
@@ -74,6 +76,7 @@ async function start(
       mount,
       listener,
       samples,
+      tracing,
       models,
       count: (counts) => {
         const metrics = metricsOf(config, parts, { models, lostLines, ...counts });

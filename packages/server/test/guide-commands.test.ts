@@ -35,6 +35,11 @@ const tried: readonly Guide[] = [
   },
   { name: "backup", isStarted: true },
   { name: "metrics", isStarted: true },
+  {
+    name: "tracing",
+    isStarted: true,
+    skipped: [[/^PARLEY_OTLP_ENDPOINT=/, "needs a collector: tracing.test.ts has one"]],
+  },
   { name: "implementing", isStarted: true },
   { name: "configuration", isStarted: false },
   {

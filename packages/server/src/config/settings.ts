@@ -1,7 +1,20 @@
 import { z } from "zod";
 import { engineSettings } from "./engine-settings.ts";
 import { secret, setting } from "./setting.ts";
-import { address, listOf, oneOf, origin, path, proxy, seconds, secondsOrNone, text, whole } from "./value-kinds.ts";
+import {
+  address,
+  baseUrl,
+  listOf,
+  oneOf,
+  origin,
+  path,
+  proxy,
+  ratio,
+  seconds,
+  secondsOrNone,
+  text,
+  whole,
+} from "./value-kinds.ts";
 
 /**
  * All settings of the server. Flags override the environment, which overrides `parley.yaml`, which overrides the defaults.
@@ -192,6 +205,16 @@ export const settings = {
     "PARLEY_METRICS_KEYS",
     whole(0, 1000).prefault(0),
     "number of keys that get metrics of their own, in the order of their first use; further ones are counted together",
+  ),
+  otlpEndpoint: setting(
+    "PARLEY_OTLP_ENDPOINT",
+    baseUrl().optional(),
+    "address of an OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318, which gets a trace of each chat request; without it, nothing is traced",
+  ),
+  traceRatio: setting(
+    "PARLEY_TRACE_RATIO",
+    ratio().prefault(1),
+    "share of the requests that are traced; if a request has a traceparent, that decides instead",
   ),
   logFormat: setting(
     "PARLEY_LOG_FORMAT",

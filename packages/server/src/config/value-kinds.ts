@@ -33,6 +33,12 @@ export function secondsOrNone(max: number) {
     .transform((value) => value * 1000);
 }
 
+/** Returns the schema of a share. */
+export function ratio() {
+  const error = "a number from 0 to 1";
+  return z.number({ error }).min(0, { error }).max(1, { error });
+}
+
 export const yesOrNo = () => z.boolean({ error: "true or false" });
 
 export const oneOf = <const T extends string>(...allowed: readonly T[]) =>

@@ -4,6 +4,8 @@ import { HangUpError } from "../errors/hang-up.ts";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import { newId } from "./new-id.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
+import { formatTraceparent, readTraceparent } from "../observe/tracing.ts";
+import type { RequestTrace } from "../observe/tracing.ts";
 
 const clientIdPattern = new RegExp(`^[ -~]{1,${contract["x-limits"].clientRequestIdCharacters.value}}$`);
 
@@ -48,6 +50,8 @@ export class Exchange {
   readonly path: string;
   /** The fields of the access log. Each step adds those that it knows. */
   readonly record: RequestRecord;
+  /** Undefined unless the request is traced. */
+  trace: RequestTrace | undefined = undefined;
   readonly #controller = new AbortController();
   /** Undefined once the response has closed. */
   #closeListeners: (() => void)[] | undefined = [];
@@ -77,6 +81,12 @@ export class Exchange {
    */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** The `traceparent` for the engine: that of the request's own trace, or else that of the caller. */
+  get traceparent(): string | undefined {
+    const parent = this.trace ? undefined : readTraceparent(this.header("traceparent"));
+    return this.trace?.traceparent ?? (parent && formatTraceparent(parent));
   }
 
   /** Aborts the work. `reason` becomes the answer. */

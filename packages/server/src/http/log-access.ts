@@ -22,13 +22,14 @@ const disconnected = { status: 499, code: "client_closed_request" } as const;
  */
 export function logAccess(
   { log, metrics, refusals }: AccessLogDeps,
-  { record, res }: Exchange,
+  { record, res, trace }: Exchange,
   closedMs: number,
 ): void {
   const durationMs = Math.round(closedMs - record.startedAtMs);
   const status = res.headersSent ? res.statusCode : disconnected.status;
   if (!res.writableFinished) record.errorCode ??= disconnected.code;
   metrics.countRequest(record, status, durationMs);
+  trace?.end(record, status, closedMs - record.startedAtMs);
   const leftOut = status >= 400 && record.keyId === undefined ? refusals.next() : 0;
   if (leftOut === undefined) return;
   // A probe comes every few seconds.

@@ -3,6 +3,7 @@ import { Counter, Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Engine, EngineState } from "@parley/inference";
 import { ownVersion } from "./own-version.ts";
+import type { SpanCounts } from "./tracing.ts";
 
 export const engineStates = [
   "absent",
@@ -61,6 +62,7 @@ export interface Observed {
   readonly requests: RunningCounts;
   readonly connections: ConnectionCounts;
   readonly gatheredBytes: GatheredAnswers;
+  readonly spans: SpanCounts;
   readonly servers: ServerCounts;
   readonly limits: { areDivided?(): boolean };
   /** Returns the number of log lines that could not be written. */
@@ -132,7 +134,7 @@ function addConnectionGauges(registers: Registry[], { connections }: Observed): 
   );
 }
 
-function addStateGauges(registers: Registry[], { requests, lostLines, databaseBytes }: Observed): void {
+function addStateGauges(registers: Registry[], { requests, lostLines, spans, databaseBytes }: Observed): void {
   const labels = { version: ownVersion, contract: contract.info.version, node: process.version };
   const buildHelp = "Always 1. The labels are the versions of the server, its contract and Node.";
   const labelNames = Object.keys(labels);
@@ -142,6 +144,10 @@ function addStateGauges(registers: Registry[], { requests, lostLines, databaseBy
   addGauge(registers, { name: "parley_ledger_writable", help: writableHelp }, () => [[{}, isWritable()]]);
   const lostHelp = "Lines of the log that could not be written.";
   addCounter(registers, { name: "parley_log_lines_lost_total", help: lostHelp }, () => [[{}, lostLines()]]);
+  const spansHelp = "Spans for the OpenTelemetry collector: sent, or lost because it did not take them.";
+  addCounter(registers, { name: "parley_spans_total", help: spansHelp, labelNames: ["outcome"] }, () =>
+    (["sent", "lost"] as const).map((outcome) => [{ outcome }, spans[outcome]]),
+  );
   if (!databaseBytes) return;
   const help = "Bytes of keys and ledger on the disk.";
   addGauge(registers, { name: "parley_database_bytes", help }, () => [[{}, databaseBytes()]]);

@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import { Counter, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import { addGauges } from "./gauges.ts";
 import type { Observed } from "./gauges.ts";
+import { furtherTokens } from "./request-record.ts";
 import type { RequestRecord } from "./request-record.ts";
 
 /** The metrics that Prometheus reads on the private port. */
@@ -96,9 +97,9 @@ function addUse(registers: Registry[]): (record: RequestRecord, durationMs: numb
     };
     for (const [kind, count] of Object.entries(counts)) if (count !== undefined) tokens.inc({ model, kind }, count);
     if (costUsd !== undefined) cost.inc({ model }, Number(costUsd));
-    const furtherTokens = (completionTokens ?? 0) / (record.choices ?? 1) - 1;
-    if (record.firstEventMs !== undefined && furtherTokens >= 1)
-      pace.observe({ model }, (durationMs - record.firstEventMs) / 1000 / furtherTokens);
+    const further = furtherTokens(record);
+    if (record.firstEventMs !== undefined && further >= 1)
+      pace.observe({ model }, (durationMs - record.firstEventMs) / 1000 / further);
   };
 }
 

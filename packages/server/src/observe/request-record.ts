@@ -32,8 +32,16 @@ export interface RequestRecord {
   refusedBy?: string;
   /** The weight of the key. */
   weight?: number;
+  /** The time on the monotonic clock at which the request asked for its slots. */
+  queuedAtMs?: number;
   /** Milliseconds for which the request waited for its slots. */
   queueWaitMs?: number;
+  /** The time on the monotonic clock at which the engine was done with an admitted request. */
+  engineEndedAtMs?: number;
   /** The outcome of an admitted request. */
   outcome?: string;
 }
+
+/** Returns the mean number of completion tokens of a choice after its first one; negative if there is none. */
+export const furtherTokens = ({ completionTokens = 0, choices = 1 }: RequestRecord): number =>
+  completionTokens / choices - 1;

@@ -4,7 +4,8 @@ import { loadOnce } from "../express/load-once.ts";
 import { createLines } from "../observe/log.ts";
 import type { Log } from "../observe/log.ts";
 import { addProcessMetrics } from "../observe/metrics.ts";
-import { newSamples, serveRequests } from "../serve-requests.ts";
+import { tracingOf } from "../observe/tracing.ts";
+import { newSamples, nowMs, serveRequests } from "../serve-requests.ts";
 import type { ServingCounts } from "../serve-requests.ts";
 import { DescriptorWatch, fitDescriptors } from "../sockets/descriptors.ts";
 import { Listener } from "../sockets/listener.ts";
@@ -93,6 +94,7 @@ async function startWorker(
   const config = fitDescriptors(setup.config, log);
   started.use(new DescriptorWatch(log));
   const samples = newSamples();
+  const tracing = started.use(await tracingOf(config, log, nowMs));
   const listener = started.use(await Listener.open(config, log, samples.refusals));
   const slots = started.use(new RemoteSlots(channel.remote(slotCalls)));
   const models = started.use(await connectModels({ ...setup, config }, slots, modelsParent(parent)));
@@ -107,6 +109,7 @@ async function startWorker(
       listener,
       samples,
       models: models.served,
+      tracing,
       keys: channel.remote(keyCalls),
       ledger: channel.remote(ledgerCalls),
       store: {

@@ -88,6 +88,7 @@ const countsOf = (totals: WorkerTotals, models: readonly StartedModel[]): Servin
   requests: totals.requests,
   connections: totals.connections,
   gatheredBytes: totals.gatheredBytes,
+  spans: totals.spans,
 });
 
 const readyIds = (models: readonly StartedModel[]): string[] =>

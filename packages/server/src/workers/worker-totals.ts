@@ -17,7 +17,7 @@ export interface ProcessNumbers extends ServingCounts {
 }
 
 /** Returns the numbers as values, because a worker sends a copy of them to its parent. */
-export const toValues = ({ requests, connections, gatheredBytes }: ServingCounts): ServingCounts => ({
+export const toValues = ({ requests, connections, gatheredBytes, spans }: ServingCounts): ServingCounts => ({
   requests: {
     running: requests.running,
     streams: requests.streams,
@@ -26,6 +26,7 @@ export const toValues = ({ requests, connections, gatheredBytes }: ServingCounts
   },
   connections: { open: connections.open, refused: { ...connections.refused } },
   gatheredBytes: { total: gatheredBytes.total, givenUp: gatheredBytes.givenUp },
+  spans: { sent: spans.sent, lost: spans.lost },
 });
 
 /** Adds up the numbers of all workers. The counts of a dead worker stay, so no counter goes back. */
@@ -36,6 +37,7 @@ export class WorkerTotals implements ServingCounts {
   readonly requests: ServingCounts["requests"];
   readonly connections: ServingCounts["connections"];
   readonly gatheredBytes: ServingCounts["gatheredBytes"];
+  readonly spans: ServingCounts["spans"];
 
   constructor() {
     const live = this.#live;
@@ -72,6 +74,14 @@ export class WorkerTotals implements ServingCounts {
       },
       get givenUp() {
         return ever(({ gatheredBytes }) => gatheredBytes.givenUp);
+      },
+    };
+    this.spans = {
+      get sent() {
+        return ever(({ spans }) => spans.sent);
+      },
+      get lost() {
+        return ever(({ spans }) => spans.lost);
       },
     };
   }

@@ -52,11 +52,12 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   const entry = await admission.takeTokensAnd(reservedTokens, open);
   admission.freeBody();
   const { keyId, weight } = caller;
-  const askedMs = performance.now();
+  record.queuedAtMs = performance.now();
   const asked = { keyId, weight, choices, promptTokens, completionTokens };
   const slots = admission.add(await model.queue.enter(asked, signal));
-  Object.assign(record, { weight, choices, queueWaitMs: performance.now() - askedMs });
+  Object.assign(record, { weight, choices, queueWaitMs: performance.now() - record.queuedAtMs });
   const onEnd = (final: FinalUsage): Promise<void> => {
+    record.engineEndedAtMs = performance.now();
     noteUsage(record, final);
     return admission.commit(final);
   };

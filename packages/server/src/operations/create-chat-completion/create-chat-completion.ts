@@ -55,10 +55,6 @@ export const createChatCompletion =
     return answer(deps, { exchange, caller, admission }, translate(deps, call));
   };
 
-/** Returns a header of W3C Trace Context; undefined if it is missing or malformed. */
-const readTraceparent = (value: unknown): string | undefined =>
-  typeof value === "string" && /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(value) ? value : undefined;
-
 /** The parts of a request that are needed after its body is translated for an engine. Its messages belong to the engine. */
 type Translated = ReturnType<typeof translate>;
 
@@ -68,8 +64,8 @@ function translate({ models }: ChatDeps, { exchange, caller, body, validated }: 
   const { defaultReasoningEffort } = model;
   const maxCompletionTokens = maxCompletionOf(model);
   const maximum = namedMaximum(body);
-  const traceparent = readTraceparent(exchange.req.headers["traceparent"]);
-  const sender = { key: caller.keyId, weight: caller.weight, requestId: exchange.id, traceparent };
+  const { id: requestId, traceparent } = exchange;
+  const sender = { key: caller.keyId, weight: caller.weight, requestId, traceparent };
   const request = toEngineRequest(body, validated.text, { metadata, defaultReasoningEffort }, sender);
   const { n, format, tools, toolChoice } = request;
   return {
