@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { pnpm } from "./pnpm.ts";
 import { root } from "./root.ts";
+import { readManifest, usePackage } from "./use-package.ts";
 
-// Does the work of a release and of its user: clone, install, pack; then install each package alone in an empty project, and
-// run its command. Only committed files can be packed.
+// Does the work of a release and of its users: clone, install, pack; then install each package alone in empty projects with
+// several package managers, check its types, and run its commands. Only committed files can be packed.
 
 const folder = mkdtempSync(join(tmpdir(), "parley-clone-"));
 
@@ -20,22 +21,10 @@ function pack(clone: string, packed: string): void {
   for (const tarball of readdirSync(packed)) {
     run(folder, "tar", "-xzf", join(packed, tarball));
     check(tarball, join(folder, "package"));
+    use(join(packed, tarball), join(folder, "package"));
     rmSync(join(folder, "package"), { recursive: true });
-    use(join(packed, tarball));
   }
 }
-
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly bin?: Readonly<Record<string, string>>;
-  readonly private?: boolean;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly exports: { readonly ".": { readonly default: string } };
-}
-
-const readManifest = (path: string): Manifest =>
-  JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as Manifest; // a package of ours
 
 const publishedPackages = (clone: string): string[] =>
   readdirSync(join(clone, "packages"))
@@ -58,19 +47,12 @@ function check(tarball: string, path: string): void {
   if (faults.length > 0) process.exitCode = 1;
 }
 
-/** Installs a package as a partner does, imports it, and asks each of its commands for its version. */
-function use(tarball: string): void {
-  const project = mkdtempSync(join(folder, "empty-"));
-  run(project, "npm", "install", "--silent", "--no-audit", "--no-fund", tarball);
-  const scope = join(project, "node_modules/@parley");
-  const [installed = ""] = readdirSync(scope);
-  const { name, version, bin = {} } = readManifest(join(scope, installed));
-  run(project, "node", "--input-type=module", "--eval", `await import(${JSON.stringify(name)})`);
-  for (const command of Object.keys(bin)) {
-    const told = execFileSync("npx", ["--no-install", command, "--version"], { cwd: project, encoding: "utf8" }).trim();
-    process.stdout.write(`${command} --version: ${told}\n`);
-    if (told !== version) process.exitCode = 1;
-  }
+/** Installs and uses a package as partners do. */
+function use(tarball: string, path: string): void {
+  const faults = usePackage(tarball, readManifest(path), mkdtempSync(join(folder, "partners-")));
+  for (const fault of faults) process.stdout.write(`${fault}\n`);
+  process.stdout.write(`${basename(tarball)}: ${faults.length === 0 ? "works" : "does not work"} for partners\n`);
+  if (faults.length > 0) process.exitCode = 1;
 }
 
 function run(cwd: string, program: string, ...args: readonly string[]): void {
