@@ -2,9 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { publishedPackages, readManifest } from "./manifests.ts";
 import { pnpm } from "./pnpm.ts";
 import { root } from "./root.ts";
-import { readManifest, usePackage } from "./use-package.ts";
+import { usePackage } from "./use-package.ts";
 
 // Does the work of a release and of its users: clone, install, pack; then install each package alone in empty projects with
 // several package managers, check its types, and run its commands. Only committed files can be packed.
@@ -25,12 +26,6 @@ function pack(clone: string, packed: string): void {
     rmSync(join(folder, "package"), { recursive: true });
   }
 }
-
-const publishedPackages = (clone: string): string[] =>
-  readdirSync(join(clone, "packages"))
-    .map((name) => readManifest(join(clone, "packages", name)))
-    .filter((manifest) => manifest.private !== true)
-    .map(({ name }) => name);
 
 /** Checks that a package works elsewhere: it contains its code and licence, and its dependencies have versions. */
 function check(tarball: string, path: string): void {

@@ -2,21 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import type { Manifest } from "./manifests.ts";
 import { pnpm } from "./pnpm.ts";
 import { root } from "./root.ts";
-
-/** The manifest of a published package. */
-export interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly bin?: Readonly<Record<string, string>>;
-  readonly private?: boolean;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly exports: { readonly ".": { readonly default: string } };
-}
-
-export const readManifest = (path: string): Manifest =>
-  JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as Manifest; // a package of ours
 
 /** The package managers with which partners install packages. */
 const managers = {

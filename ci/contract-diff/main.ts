@@ -1,26 +1,15 @@
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, existsSync } from "node:fs";
 import { Command } from "commander";
-import { root } from "../root.ts";
 import { grades } from "./change.ts";
 import type { Change } from "./change.ts";
-import { judgeDocument } from "./judge-document.ts";
-import { judgeWords } from "./judge-words.ts";
+import { currentFile, findChanges, releasedFile } from "./find-changes.ts";
 import { bumpFor, isEnough } from "./version.ts";
-
-const releasedFile = join(root, "openapi/released/contract.json");
-const currentFile = join(root, "packages/contract/src/generated/contract.json");
-
-type Bundle = Readonly<Record<string, unknown>> & { readonly info: { readonly version: string } };
-
-const read = (file: string): Bundle => JSON.parse(readFileSync(file, "utf8")) as Bundle; // a bundle has been linted
 
 /** Compares the contract with that of the last release. @returns the exit code */
 function compare(against: string): number {
-  const [released, current] = [read(against), read(currentFile)];
-  const changes = [...judgeDocument(against, currentFile), ...judgeWords(released, current)];
+  const { changes, before, now } = findChanges(against);
   print(changes);
-  return judge(changes, released.info.version, current.info.version);
+  return judge(changes, before, now);
 }
 
 function print(changes: readonly Change[]): void {

@@ -1,15 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { packageFolders, readManifest } from "../manifests.ts";
 import { root } from "../root.ts";
 
-const manifests = [
-  "package.json",
-  ...["client", "conformance", "server"].map((name) => `packages/${name}/package.json`),
-];
-
-const versionIn = (file: string): string =>
-  (JSON.parse(readFileSync(join(root, file), "utf8")) as { readonly version: string }).version; // our own files
+const manifests = ["", ...packageFolders(root).map((folder) => `${folder}/`)];
 
 /** Finds the reasons why this tree cannot be released. @returns a sentence for each */
 export function findFaults(): string[] {
@@ -17,7 +12,7 @@ export function findFaults(): string[] {
   return [
     ...(changed === "" ? [] : [`The tree has changes that are not committed:\n${changed}`]),
     ...faultsOfVersions(
-      manifests.map((file) => [file, versionIn(file)]),
+      manifests.map((folder) => [`${folder}package.json`, readManifest(join(root, folder)).version]),
       readFileSync(join(root, "CHANGELOG.md"), "utf8"),
     ),
   ];

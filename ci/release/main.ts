@@ -4,9 +4,12 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, wri
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { imageOf, pinOf } from "../images.ts";
+import { findChanges } from "../contract-diff/find-changes.ts";
+import { publishedPackages } from "../manifests.ts";
 import { pnpm } from "../pnpm.ts";
 import { root } from "../root.ts";
 import { findFaults } from "./find-faults.ts";
+import { writeVersion } from "./write-version.ts";
 
 interface Flags {
   readonly out: string;
@@ -15,7 +18,7 @@ interface Flags {
   readonly dirty?: true;
 }
 
-const packages = ["@parley/client", "@parley/conformance"] as const;
+const packages = publishedPackages(root);
 /** The images of a release, and their Dockerfiles. */
 const images = [
   ["parley/server", "deploy/server.Dockerfile"],
@@ -131,6 +134,11 @@ function release({ out, images: withImages, sign: key, dirty }: Flags): void {
   );
 }
 
+async function version({ date }: { readonly date: string }): Promise<void> {
+  const made = await writeVersion(root, date, findChanges());
+  say(`This is version ${made} of ${date}. Run "generate", read CHANGELOG.md, and commit.`);
+}
+
 const command = new Command("release")
   .description(
     "Makes everything that a release publishes, in a folder: packages, images, lists of components (CycloneDX), the " +
@@ -141,12 +149,19 @@ const command = new Command("release")
   .option("--sign <key>", "sign the checksums with this private key of cosign")
   .option("--dirty", "also from a tree that is not fit for a release")
   .showHelpAfterError("(--help lists what there is)")
-  .action((flags: Flags) => {
-    try {
-      release(flags);
-    } catch (error) {
-      command.error(error instanceof Error ? error.message : String(error));
-    }
-  });
+  .action(release);
 
-command.parse();
+command
+  .command("version")
+  .description(
+    "Makes the next version of the packages from the notes in .changeset, and writes its section of CHANGELOG.md from " +
+      "these notes and the changes of the contract since the last release.",
+  )
+  .requiredOption("--date <date>", "date of the release, such as 2026-12-01")
+  .action(version);
+
+try {
+  await command.parseAsync();
+} catch (error) {
+  command.error(error instanceof Error ? error.message : String(error));
+}

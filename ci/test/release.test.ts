@@ -59,6 +59,8 @@ describe("a release", () => {
       "parley-client.cdx.json",
       expect.stringMatching(/^parley-conformance-[\d.]+\.tgz$/),
       "parley-conformance.cdx.json",
+      expect.stringMatching(/^parley-json-schema-grammar-[\d.]+\.tgz$/),
+      "parley-json-schema-grammar.cdx.json",
       "parley-server.cdx.json",
     ]);
     for (const name of names)

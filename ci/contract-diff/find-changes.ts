@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../root.ts";
+import type { Change } from "./change.ts";
+import { judgeDocument } from "./judge-document.ts";
+import { judgeWords } from "./judge-words.ts";
+
+export const releasedFile = join(root, "openapi/released/contract.json");
+export const currentFile = join(root, "packages/contract/src/generated/contract.json");
+
+type Bundle = Readonly<Record<string, unknown>> & { readonly info: { readonly version: string } };
+
+/** The differences between two contracts, with the versions of both. */
+export interface ContractChanges {
+  readonly changes: readonly Change[];
+  readonly before: string;
+  readonly now: string;
+}
+
+/** Compares the contract with another one. @param against the bundle of the other one */
+export function findChanges(against = releasedFile): ContractChanges {
+  const [released, current] = [read(against), read(currentFile)];
+  const changes = [...judgeDocument(against, currentFile), ...judgeWords(released, current)];
+  return { changes, before: released.info.version, now: current.info.version };
+}
+
+const read = (file: string): Bundle => JSON.parse(readFileSync(file, "utf8")) as Bundle; // a bundle has been linted
