@@ -49,13 +49,13 @@ const elapsedMs = (): number => performance.now();
 
 /** Opens state and limits, and locks the data folder for this server. @throws {StateError} */
 export async function openParts(config: Config, log: Log, started: AsyncDisposableStack): Promise<OwnParts> {
-  const { keys, ledger, register, cacheSecret, databaseBytes } = await ownState(config, log, started);
+  const { keys, groups, ledger, register, cacheSecret, databaseBytes } = await ownState(config, log, started);
   const abandoned = await closeAbandoned(ledger, nowMs());
   if (config.databaseUrl !== undefined) started.use(new AbandonedWatch(ledger, log, nowMs));
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
   const store = await openLimits(config, log, register, started);
   const servers = watchServers(register, log);
-  const state = { keys, ledger, register, cacheSecret, ...(databaseBytes && { databaseBytes }) };
+  const state = { keys, groups, ledger, register, cacheSecret, ...(databaseBytes && { databaseBytes }) };
   const endpoints = new EndpointMetrics();
   return { ...state, abandoned, runFolder, store, servers, endpoints, openSite: docsOf(config, runFolder, started) };
 }

@@ -1,3 +1,4 @@
+export type { GroupStore, StoredGroup } from "../src/accounts/groups/group-store.ts";
 export type { NewKey } from "../src/accounts/keys/hash-key.ts";
 export type { KeyRules, KeyStore, StoredKey } from "../src/accounts/keys/key-store.ts";
 export type { LimitStore } from "../src/accounts/limits/limit-store.ts";
@@ -9,6 +10,8 @@ export { nodeFlags, CliProcess, parley } from "./cli-process.ts";
 export type { CliOptions, CliResult } from "./cli-process.ts";
 export { assertCase, findViolations } from "./contracts/contract-case.ts";
 export type { ContractCase, OpenSubject } from "./contracts/contract-case.ts";
+export { groupStoreContract } from "./contracts/group-store-contract.ts";
+export type { GroupStoreSubject } from "./contracts/group-store-contract.ts";
 export { keyStoreContract } from "./contracts/key-store-contract.ts";
 export type { KeyStoreSubject } from "./contracts/key-store-contract.ts";
 export { limitStoreContract, overallLimits } from "./contracts/limit-store-contract.ts";

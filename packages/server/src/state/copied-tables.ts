@@ -1,4 +1,5 @@
 import { Big } from "big.js";
+import { groupColumns } from "./group-row.ts";
 import { keyColumns } from "./key-row.ts";
 
 /** A row as it is copied. Amounts of dollars are decimal strings, and booleans may be 0 and 1. */
@@ -6,7 +7,15 @@ export type CopiedRow = Readonly<Record<string, string | number | boolean | null
 
 /** A table that has the same name and columns in SQLite and in PostgreSQL. */
 export interface CopiedTable {
-  readonly name: "keys" | "deleted_keys" | "spending" | "monthly_spending" | "requests";
+  readonly name:
+    | "groups"
+    | "deleted_groups"
+    | "keys"
+    | "deleted_keys"
+    | "spending"
+    | "monthly_spending"
+    | "group_spending"
+    | "requests";
   readonly columns: readonly string[];
   /** The columns with amounts of dollars. */
   readonly usd: readonly string[];
@@ -16,8 +25,10 @@ export interface CopiedTable {
 
 const tokenColumns = ["prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens"];
 
-/** The tables that make up the state, besides the secrets. */
+/** The tables that make up the state, besides the secrets. A table is after those to which its rows refer. */
 export const copiedTables: readonly CopiedTable[] = [
+  { name: "groups", columns: groupColumns, usd: ["budget_usd"], summed: [] },
+  { name: "deleted_groups", columns: ["id", "name", "deleted_ms"], usd: [], summed: [] },
   { name: "keys", columns: keyColumns, usd: ["budget_usd", "monthly_budget_usd"], summed: [] },
   { name: "deleted_keys", columns: ["id", "name", "deleted_ms"], usd: [], summed: [] },
   {
@@ -27,6 +38,12 @@ export const copiedTables: readonly CopiedTable[] = [
     summed: ["cost_usd", "held_usd"],
   },
   { name: "monthly_spending", columns: ["key_id", "month", "cost_usd"], usd: ["cost_usd"], summed: ["cost_usd"] },
+  {
+    name: "group_spending",
+    columns: ["group_id", "slot", "cost_usd", "held_usd"],
+    usd: ["cost_usd", "held_usd"],
+    summed: ["cost_usd", "held_usd"],
+  },
   {
     name: "requests",
     columns: [
@@ -42,6 +59,8 @@ export const copiedTables: readonly CopiedTable[] = [
       "cost_usd",
       "prices",
       "held_usd",
+      "group_id",
+      "parent_group_id",
     ],
     usd: ["cost_usd", "held_usd"],
     summed: [...tokenColumns, "cost_usd", "held_usd"],

@@ -1,4 +1,6 @@
-import type { KeyRules, StoredKey } from "../accounts/keys/key-store.ts";
+import { GroupError } from "../accounts/groups/group-store.ts";
+import type { FoundKey, KeyRules, StoredKey } from "../accounts/keys/key-store.ts";
+import { toGroups } from "./group-row.ts";
 
 /** A row of the table `keys`, which has the same columns in SQLite and in PostgreSQL. */
 export interface KeyRow {
@@ -15,6 +17,7 @@ export interface KeyRow {
   readonly weight: number | null;
   readonly budget_usd: string | null;
   readonly monthly_budget_usd: string | null;
+  readonly group_id: string | null;
   readonly former_hash: string | null;
   readonly former_until_ms: number | null;
 }
@@ -29,6 +32,7 @@ export const columnOf: Readonly<Record<keyof KeyRules, string>> = {
   weight: "weight",
   budgetUsd: "budget_usd",
   monthlyBudgetUsd: "monthly_budget_usd",
+  groupId: "group_id",
 };
 export const rules = Object.keys(columnOf) as readonly (keyof KeyRules)[]; // columnOf has exactly these keys
 
@@ -72,4 +76,15 @@ export const toKey = (row: KeyRow): StoredKey => ({
   weight: row.weight ?? undefined,
   budgetUsd: row.budget_usd ?? undefined,
   monthlyBudgetUsd: row.monthly_budget_usd ?? undefined,
+  groupId: row.group_id ?? undefined,
 });
+
+/** Returns a found key, from a row with the columns of the key and those of `groupsOfKey`. */
+export function toFoundKey(row: KeyRow): FoundKey {
+  const key = toKey(row);
+  return key.groupId === undefined ? key : { ...key, groups: toGroups({ ...row }) };
+}
+
+/** Returns the error for a key whose group does not exist. */
+export const noGroup = (groupId: string | undefined): GroupError =>
+  new GroupError(`There is no group ${groupId}.`, "groupId");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Client } from "pg";
 import { setAside, syncToDisk } from "./backup.ts";
+import { copiedTables } from "./copied-tables.ts";
 import type { Totals } from "./copied-tables.ts";
 import { copyState, findDifference, readTotals } from "./copy-state.ts";
 import type { CopyProgress } from "./copy-state.ts";
@@ -115,9 +116,7 @@ function openFolder(dataDir: string): DatabaseSync {
 async function inTransaction<T>(client: Client, mode: string, copy: () => Promise<T>): Promise<T> {
   await noticeDeath(client);
   await client.query("BEGIN");
-  await client.query(
-    `LOCK TABLE parley.keys, parley.deleted_keys, parley.spending, parley.monthly_spending, parley.requests IN ${mode} MODE`,
-  );
+  await client.query(`LOCK TABLE ${copiedTables.map(({ name }) => `parley.${name}`).join(", ")} IN ${mode} MODE`);
   await assertNoServer(client);
   const result = await copy();
   await client.query("COMMIT");

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { GroupStore } from "../accounts/groups/group-store.ts";
 import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { ServerRegister } from "../accounts/servers/server-register.ts";
@@ -8,6 +9,7 @@ import { DiskSync } from "./disk-sync.ts";
 import type { Report } from "./postgres/migrate.ts";
 import { openPostgres } from "./postgres/open-postgres.ts";
 import { readSecret } from "./tables.ts";
+import { SqliteGroupStore } from "./sqlite-group-store.ts";
 import { SqliteKeyStore } from "./sqlite-key-store.ts";
 import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
 
@@ -17,6 +19,7 @@ const staleKeyMs = 10;
 /** The persistent state of a server. Several processes may have it open at the same time: servers and commands. */
 export interface State {
   readonly keys: KeyStore;
+  readonly groups: GroupStore;
   readonly ledger: UsageLedger;
   /** The servers that share the state; undefined where only one server at a time can use it. */
   readonly register?: ServerRegister | undefined;
@@ -54,8 +57,10 @@ export function openState(dataDir: string): State & Disposable {
   const database = openDatabase(dataDir);
   const sync = new DiskSync(database);
   const ledger = new SqliteUsageLedger(database, sync);
+  const keys = new SqliteKeyStore(database, staleKeyMs);
   return {
-    keys: new SqliteKeyStore(database, staleKeyMs),
+    keys,
+    groups: new SqliteGroupStore(database, () => keys.forgetAll()),
     ledger,
     cacheSecret: readSecret(database, "prompt-cache"),
     databaseBytes: () => bytesOf(databaseFile(dataDir)),

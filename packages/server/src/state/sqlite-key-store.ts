@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { KeyChange, KeyStore, StoredKey } from "../accounts/keys/key-store.ts";
-import { columnOf, keyColumns, rules, toColumn, toKey, valuesOf } from "./key-row.ts";
+import type { FoundKey, KeyChange, KeyStore, StoredKey } from "../accounts/keys/key-store.ts";
+import { groupsOfKey, joinGroups } from "./group-row.ts";
+import { columnOf, keyColumns, noGroup, rules, toColumn, toFoundKey, toKey, valuesOf } from "./key-row.ts";
 import type { KeyRow } from "./key-row.ts";
 import { durably, inTransaction } from "./transaction.ts";
 
@@ -15,7 +16,7 @@ export class SqliteKeyStore implements KeyStore {
   readonly #database: DatabaseSync;
   readonly #dataVersion: StatementSync;
   readonly #findRow: StatementSync;
-  readonly #cache = new Map<string, StoredKey | undefined>();
+  readonly #cache = new Map<string, FoundKey | undefined>();
   readonly #maxStaleMs: number;
   #seenVersion: unknown;
   #lookedMs = Number.NEGATIVE_INFINITY;
@@ -28,10 +29,12 @@ export class SqliteKeyStore implements KeyStore {
     this.#database = database;
     this.#maxStaleMs = maxStaleMs;
     this.#dataVersion = database.prepare("PRAGMA data_version");
-    this.#findRow = database.prepare("SELECT * FROM keys WHERE id = ?");
+    this.#findRow = database.prepare(
+      `SELECT keys.*, ${groupsOfKey} FROM keys ${joinGroups("groups")} WHERE keys.id = ?`,
+    );
   }
 
-  async find(id: string): Promise<StoredKey | undefined> {
+  async find(id: string): Promise<FoundKey | undefined> {
     const nowMs = performance.now();
     if (nowMs - this.#lookedMs >= this.#maxStaleMs) {
       this.#lookedMs = nowMs;
@@ -45,9 +48,9 @@ export class SqliteKeyStore implements KeyStore {
     return this.#cache.get(id);
   }
 
-  #read(id: string): StoredKey | undefined {
+  #read(id: string): FoundKey | undefined {
     const row = this.#findRow.get(id) as KeyRow | undefined; // the columns of the table
-    return row && toKey(row);
+    return row && toFoundKey(row);
   }
 
   async list(): Promise<StoredKey[]> {
@@ -57,14 +60,16 @@ export class SqliteKeyStore implements KeyStore {
 
   async insert(key: StoredKey): Promise<void> {
     const places = keyColumns.map(() => "?");
-    this.#change(`INSERT INTO keys (${keyColumns.join(", ")}) VALUES (${places.join(", ")})`, ...valuesOf(key));
+    const statement = `INSERT INTO keys (${keyColumns.join(", ")}) VALUES (${places.join(", ")})`;
+    inGroup(key, () => this.#change(statement, ...valuesOf(key)));
   }
 
   async update(id: string, change: KeyChange): Promise<boolean> {
     const changed = rules.filter((rule) => rule in change);
     const assignments = ["id = id", ...changed.map((rule) => `${columnOf[rule]} = ?`)];
     const values = changed.map((rule) => toColumn(change[rule]));
-    return this.#change(`UPDATE keys SET ${assignments.join(", ")} WHERE id = ?`, ...values, id);
+    const statement = `UPDATE keys SET ${assignments.join(", ")} WHERE id = ?`;
+    return inGroup(change, () => this.#change(statement, ...values, id));
   }
 
   async disable(id: string, atMs: number): Promise<boolean> {
@@ -94,6 +99,11 @@ export class SqliteKeyStore implements KeyStore {
     return new Map(rows.map(({ id, name }) => [String(id), String(name)]));
   }
 
+  /** Must be called when another part has changed groups with the same connection. */
+  forgetAll(): void {
+    this.#cache.clear();
+  }
+
   /** Runs a statement durably. @returns whether a row was written */
   #change(statement: string, ...values: (string | number | null)[]): boolean {
     return durably(this.#database, () => this.#run(statement, ...values));
@@ -103,5 +113,17 @@ export class SqliteKeyStore implements KeyStore {
     const { changes } = this.#database.prepare(statement).run(...values);
     this.#cache.clear();
     return changes > 0;
+  }
+}
+
+/** The code of SQLite for a row that refers to another one that does not exist. */
+const foreignKeyError = 787;
+
+/** @throws {GroupError} if the group does not exist */
+function inGroup<T>({ groupId }: KeyChange, change: () => T): T {
+  try {
+    return change();
+  } catch (error) {
+    throw error instanceof Error && "errcode" in error && error.errcode === foreignKeyError ? noGroup(groupId) : error;
   }
 }

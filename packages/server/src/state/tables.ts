@@ -14,6 +14,7 @@ export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[]
   addWeights,
   addSecrets,
   addHolds,
+  addGroups,
 ];
 
 /** The current version of the tables. A file with a higher version was written by a newer Parley. */
@@ -123,5 +124,46 @@ function addHolds(database: DatabaseSync): void {
   database.exec(`
     ALTER TABLE requests ADD COLUMN held_usd TEXT NOT NULL DEFAULT '0';
     ALTER TABLE spending ADD COLUMN held_usd TEXT NOT NULL DEFAULT '0';
+  `);
+}
+
+/**
+ * Adds groups of keys. `group_spending` has the cost and the holds of the requests that started in each quarter of an hour
+ * (`slot` is the start of the request in Unix milliseconds, divided by 900,000). `group_periods` has the same for the period
+ * that the last request of a group started in, and is computed again when the period is another one.
+ */
+function addGroups(database: DatabaseSync): void {
+  database.exec(`
+    CREATE TABLE groups (
+      id TEXT PRIMARY KEY,
+      created_ms INTEGER NOT NULL,
+      disabled_ms INTEGER,
+      name TEXT NOT NULL UNIQUE,
+      parent_id TEXT,
+      budget_usd TEXT,
+      period TEXT,
+      time_zone TEXT,
+      max_keys INTEGER,
+      key_ceiling TEXT
+    ) STRICT;
+    CREATE TABLE deleted_groups (id TEXT PRIMARY KEY, name TEXT NOT NULL, deleted_ms INTEGER NOT NULL) STRICT;
+    ALTER TABLE keys ADD COLUMN group_id TEXT REFERENCES groups (id);
+    CREATE INDEX keys_group ON keys (group_id) WHERE group_id IS NOT NULL;
+    CREATE TABLE group_spending (
+      group_id TEXT NOT NULL,
+      slot INTEGER NOT NULL,
+      cost_usd TEXT NOT NULL,
+      held_usd TEXT NOT NULL,
+      PRIMARY KEY (group_id, slot)
+    ) STRICT;
+    CREATE TABLE group_periods (
+      group_id TEXT PRIMARY KEY,
+      from_ms INTEGER NOT NULL,
+      to_ms INTEGER NOT NULL,
+      cost_usd TEXT NOT NULL,
+      held_usd TEXT NOT NULL
+    ) STRICT;
+    ALTER TABLE requests ADD COLUMN group_id TEXT;
+    ALTER TABLE requests ADD COLUMN parent_group_id TEXT;
   `);
 }

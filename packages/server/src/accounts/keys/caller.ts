@@ -1,3 +1,8 @@
+import type { StoredGroup } from "../groups/group-store.ts";
+
+/** A group whose budget the requests of a caller use. */
+export type CallerGroup = Pick<StoredGroup, "id" | "name" | "budgetUsd" | "period" | "timeZone">;
+
 /** The sender of a request, identified by its key. Authentication creates it, and all later steps use it. */
 export interface Caller {
   readonly keyId: string;
@@ -17,4 +22,6 @@ export interface Caller {
   readonly budgetUsd: string | undefined;
   /** US dollars in each calendar month of UTC. */
   readonly monthlyBudgetUsd: string | undefined;
+  /** The group of its key, then that group's parent. */
+  readonly groups: readonly CallerGroup[];
 }

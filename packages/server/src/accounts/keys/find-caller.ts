@@ -1,13 +1,13 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { storeAway } from "../../errors/api-error.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller, CallerGroup } from "./caller.ts";
 import { hashSecret, isSameHash, splitToken } from "./hash-key.ts";
-import type { KeyRules, KeyStore } from "./key-store.ts";
+import type { FoundKey, KeyRules, KeyStore } from "./key-store.ts";
 
 /** Finds the caller that a token identifies. @returns undefined if the token is not accepted, for any reason */
 export type FindCaller = (token: string) => Promise<Caller | undefined>;
 
-/** Admits stored keys. A token is refused when it is malformed, unknown, wrong, disabled or expired. */
+/** Admits stored keys. A token is refused when it is malformed, unknown, wrong, disabled or expired, or its group is disabled. */
 export function withStoredKeys(store: Pick<KeyStore, "find">, nowMs: () => number): FindCaller {
   return async (token) => {
     const parts = splitToken(token);
@@ -17,11 +17,15 @@ export function withStoredKeys(store: Pick<KeyStore, "find">, nowMs: () => numbe
     const isCurrent = isSameHash(given, key?.hash ?? noHash);
     const isFormer = isSameHash(given, key?.former?.hash ?? noHash);
     const isRight = isCurrent || (isFormer && (key?.former?.untilMs ?? 0) > nowMs());
-    if (!key || !isRight || key.disabledMs !== undefined) return undefined;
+    if (!key || !isRight || isDisabled(key)) return undefined;
     if (key.expiresMs !== undefined && key.expiresMs <= nowMs()) return undefined;
-    return toCaller(key.id, key);
+    return toCaller(key.id, key, key.groups);
   };
 }
+
+/** Returns true for a key that is disabled, or whose group or that group's parent is. */
+export const isDisabled = ({ disabledMs, groups = [] }: FoundKey): boolean =>
+  disabledMs !== undefined || groups.some((group) => group.disabledMs !== undefined);
 
 const noHash = "0".repeat(64);
 
@@ -45,8 +49,8 @@ export function withEnvironmentKey(key: string | undefined, findStored: FindCall
   return async (token) => (timingSafeEqual(digest(token), expected) ? caller : findStored(token));
 }
 
-/** Returns the caller of a key with these rules. */
-export const toCaller = (keyId: string, rules: KeyRules): Caller => ({
+/** Returns the caller of a key with these rules. @param groups its group, then that group's parent */
+export const toCaller = (keyId: string, rules: KeyRules, groups: readonly CallerGroup[] = []): Caller => ({
   keyId,
   models: rules.models && new Set(rules.models),
   requestsPerMinute: rules.requestsPerMinute,
@@ -55,4 +59,5 @@ export const toCaller = (keyId: string, rules: KeyRules): Caller => ({
   weight: rules.weight ?? 1,
   budgetUsd: rules.budgetUsd,
   monthlyBudgetUsd: rules.monthlyBudgetUsd,
+  groups: groups.map(({ id, name, budgetUsd, period, timeZone }) => ({ id, name, budgetUsd, period, timeZone })),
 });

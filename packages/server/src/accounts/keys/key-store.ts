@@ -1,3 +1,5 @@
+import type { StoredGroup } from "../groups/group-store.ts";
+
 /** The operator's settings of a key. An undefined limit means the server's default. */
 export interface KeyRules {
   readonly name: string;
@@ -14,6 +16,8 @@ export interface KeyRules {
   readonly budgetUsd?: string | undefined;
   /** US dollars in each calendar month of UTC. */
   readonly monthlyBudgetUsd?: string | undefined;
+  /** The group that the key belongs to. */
+  readonly groupId?: string | undefined;
 }
 
 /** A change of rules. A rule that is present replaces the old one, undefined removes it, and absent rules stay. */
@@ -31,6 +35,11 @@ export interface StoredKey extends KeyRules {
   readonly disabledMs?: number | undefined;
 }
 
+/** A key with its group and that group's parent, as far as it has them. */
+export interface FoundKey extends StoredKey {
+  readonly groups?: readonly StoredGroup[] | undefined;
+}
+
 /**
  * Stores API keys. It does not decide which keys are accepted: `find-caller.ts` does.
  *
@@ -42,12 +51,12 @@ export interface StoredKey extends KeyRules {
  * `keyStoreContract` in `@parley/server/testing` tests all of this on any implementation.
  */
 export interface KeyStore {
-  find(id: string): Promise<StoredKey | undefined>;
+  find(id: string): Promise<FoundKey | undefined>;
   /** Returns all keys, sorted by creation time, then by id. */
   list(): Promise<StoredKey[]>;
-  /** Rejects when the id exists already. */
+  /** Rejects when the id exists already, and with a `GroupError` when the group does not exist. */
   insert(key: StoredKey): Promise<void>;
-  /** Changes the given rules. @returns whether there is such a key */
+  /** Changes the given rules. Rejects with a `GroupError` when the group does not exist. @returns whether there is such a key */
   update(id: string, change: KeyChange): Promise<boolean>;
   /** Disables a key. If it is disabled already, its first time stays. @returns whether there is such a key */
   disable(id: string, atMs: number): Promise<boolean>;

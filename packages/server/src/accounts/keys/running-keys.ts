@@ -1,5 +1,5 @@
 import { ApiError } from "../../errors/api-error.ts";
-import { environmentKey } from "./find-caller.ts";
+import { environmentKey, isDisabled } from "./find-caller.ts";
 import type { KeyStore } from "./key-store.ts";
 
 /** Milliseconds between two checks of the keys of running requests. */
@@ -7,7 +7,8 @@ const checkEveryMs = 500;
 
 type End = (reason: ApiError) => void;
 
-/** Knows the running requests of each key, and ends them within a second when the key is disabled or deleted. */
+/** Knows the running requests of each key, and ends them within a second when the key is disabled or deleted, or its group
+ * is disabled. */
 export class RunningKeys implements Disposable {
   readonly #store: Pick<KeyStore, "find">;
   readonly #requests = new Map<string, Set<End>>();
@@ -41,7 +42,7 @@ export class RunningKeys implements Disposable {
   async #endIfRefused(keyId: string, requests: ReadonlySet<End>): Promise<void> {
     try {
       const key = await this.#store.find(keyId);
-      if (key && key.disabledMs === undefined) return;
+      if (key && !isDisabled(key)) return;
     } catch {
       // A store that cannot be reached says nothing about the key. The next check asks again.
       return;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
 import type { ClientConfig } from "pg";
-import type { StoredKey } from "../../accounts/keys/key-store.ts";
+import type { FoundKey } from "../../accounts/keys/key-store.ts";
 
 /** Milliseconds between two probes of the listening connection. */
 const probeEveryMs = 250;
@@ -13,7 +13,7 @@ const maxAgeMs = 10_000;
 const maxKeys = 10_000;
 
 interface KeptKey {
-  readonly key: StoredKey;
+  readonly key: FoundKey;
   readonly foundMs: number;
 }
 
@@ -38,14 +38,14 @@ export class KeyCache implements AsyncDisposable {
   }
 
   /** Returns a key as it was within the last second; undefined if it has to be searched. The first call opens the connection. */
-  get(id: string): StoredKey | undefined {
+  get(id: string): FoundKey | undefined {
     this.#listening ??= this.#listen();
     const kept = this.#isProven() ? this.#kept.get(id) : undefined;
     return kept && performance.now() - kept.foundMs < maxAgeMs ? kept.key : undefined;
   }
 
   /** To be called before a search begins. @returns a function that keeps what was found, unless something has changed meanwhile */
-  beginSearch(): (found: Iterable<StoredKey>) => void {
+  beginSearch(): (found: Iterable<FoundKey>) => void {
     const changes = this.#changes;
     const foundMs = performance.now();
     if (!this.#isProven()) return () => undefined;
@@ -62,9 +62,15 @@ export class KeyCache implements AsyncDisposable {
     this.#kept.delete(id);
   }
 
-  #forgetAll(): void {
+  /** Forgets all keys: a group has changed, and any of them may be in it. */
+  forgetAll(): void {
     this.#changes += 1;
     this.#kept.clear();
+  }
+
+  /** Forgets all keys when the connection is lost. They are asked for until the next one has been proven. */
+  #distrust(): void {
+    this.forgetAll();
     this.#provenMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -77,7 +83,7 @@ export class KeyCache implements AsyncDisposable {
     const { signal } = this.#closed;
     while (!signal.aborted) {
       await this.#listenOnce(signal).catch(() => undefined);
-      this.#forgetAll();
+      this.#distrust();
       await wait(probeEveryMs, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -85,9 +91,11 @@ export class KeyCache implements AsyncDisposable {
   /** Listens until the connection is lost, or shows a replica, which another server's changes do not reach in time. */
   async #listenOnce(signal: AbortSignal): Promise<void> {
     const client = new Client({ ...this.#config, query_timeout: 1000 });
-    client.on("error", () => this.#forgetAll());
-    client.on("end", () => this.#forgetAll());
-    client.on("notification", ({ payload }) => this.forget(payload ?? ""));
+    client.on("error", () => this.#distrust());
+    client.on("end", () => this.#distrust());
+    client.on("notification", ({ payload = "" }) =>
+      payload.startsWith("grp_") ? this.forgetAll() : this.forget(payload),
+    );
     try {
       await client.connect();
       await client.query("LISTEN parley_keys");

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Client, Pool, types } from "pg";
 import type { ClientConfig, PoolClient } from "pg";
+import type { GroupStore } from "../../accounts/groups/group-store.ts";
 import type { KeyStore } from "../../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
 import type { RegisteredServer, ServerRegister } from "../../accounts/servers/server-register.ts";
@@ -11,6 +12,7 @@ import { StateError } from "../state-error.ts";
 import { KeyCache } from "./key-cache.ts";
 import { defaultLeaseMs, goBack, migrate } from "./migrate.ts";
 import type { Report } from "./migrate.ts";
+import { PostgresGroupStore } from "./postgres-group-store.ts";
 import { PostgresLimits } from "./postgres-limits.ts";
 import { PostgresKeyStore } from "./postgres-key-store.ts";
 import { PostgresServerRegister, readServers } from "./postgres-server-register.ts";
@@ -19,6 +21,7 @@ import { PostgresUsageLedger } from "./postgres-usage-ledger.ts";
 /** The state of servers that share a PostgreSQL database. */
 export interface PostgresState extends AsyncDisposable {
   readonly keys: KeyStore;
+  readonly groups: GroupStore;
   readonly ledger: UsageLedger;
   readonly register: ServerRegister;
   /** 32 random bytes that were generated with the tables. They are the same on every server. */
@@ -71,6 +74,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const cache = new KeyCache(connection);
   return {
     keys: new PostgresKeyStore(pool, cache),
+    groups: new PostgresGroupStore(pool, cache),
     ledger,
     register,
     cacheSecret,

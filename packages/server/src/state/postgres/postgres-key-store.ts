@@ -1,13 +1,15 @@
+import { DatabaseError } from "pg";
 import type { Pool } from "pg";
-import type { KeyChange, KeyStore, StoredKey } from "../../accounts/keys/key-store.ts";
-import { columnOf, keyColumns, rules, toColumn, toKey, valuesOf } from "../key-row.ts";
+import type { FoundKey, KeyChange, KeyStore, StoredKey } from "../../accounts/keys/key-store.ts";
+import { groupsOfKey, joinGroups } from "../group-row.ts";
+import { columnOf, keyColumns, noGroup, rules, toColumn, toFoundKey, toKey, valuesOf } from "../key-row.ts";
 import type { KeyRow } from "../key-row.ts";
 import type { KeyCache } from "./key-cache.ts";
 
 /** The ids that the next query asks for, and the keys that it will find. */
 interface Search {
   readonly ids: Set<string>;
-  readonly found: Promise<ReadonlyMap<string, StoredKey>>;
+  readonly found: Promise<ReadonlyMap<string, FoundKey>>;
 }
 
 /** Keys in PostgreSQL. Searches of one turn of the event loop share a query, and what they find is cached. */
@@ -21,7 +23,7 @@ export class PostgresKeyStore implements KeyStore {
     this.#cache = cache;
   }
 
-  async find(id: string): Promise<StoredKey | undefined> {
+  async find(id: string): Promise<FoundKey | undefined> {
     const cached = this.#cache.get(id);
     if (cached) return cached;
     this.#search ??= this.#startSearch();
@@ -31,13 +33,14 @@ export class PostgresKeyStore implements KeyStore {
 
   #startSearch(): Search {
     const ids = new Set<string>();
-    const find = async (): Promise<ReadonlyMap<string, StoredKey>> => {
+    const find = async (): Promise<ReadonlyMap<string, FoundKey>> => {
       this.#search = undefined;
       const keep = this.#cache.beginSearch();
       // With `*`, this prepared statement would fail once a newer version has added a column.
-      const text = `SELECT ${keyColumns.join(", ")} FROM parley.keys WHERE id = ANY($1)`;
+      const text = `SELECT ${keyColumns.map((column) => `keys.${column}`).join(", ")}, ${groupsOfKey}
+        FROM parley.keys ${joinGroups("parley.groups")} WHERE keys.id = ANY($1)`;
       const { rows } = await this.#pool.query<KeyRow>({ name: "find-keys", text, values: [[...ids]] });
-      const keys = rows.map(toKey);
+      const keys = rows.map(toFoundKey);
       keep(keys);
       return new Map(keys.map((key) => [key.id, key]));
     };
@@ -55,14 +58,15 @@ export class PostgresKeyStore implements KeyStore {
       key.id,
       `INSERT INTO parley.keys (${keyColumns.join(", ")}) VALUES (${places.join(", ")})`,
       valuesOf(key),
-    );
+    ).catch(explainGroup(key));
   }
 
   async update(id: string, change: KeyChange): Promise<boolean> {
     const changed = rules.filter((rule) => rule in change);
     const assignments = ["id = id", ...changed.map((rule, index) => `${columnOf[rule]} = $${index + 2}`)];
     const values = changed.map((rule) => toColumn(change[rule]));
-    return this.#change(id, `UPDATE parley.keys SET ${assignments.join(", ")} WHERE id = $1`, [id, ...values]);
+    const statement = `UPDATE parley.keys SET ${assignments.join(", ")} WHERE id = $1`;
+    return this.#change(id, statement, [id, ...values]).catch(explainGroup(change));
   }
 
   async disable(id: string, atMs: number): Promise<boolean> {
@@ -104,3 +108,13 @@ export class PostgresKeyStore implements KeyStore {
     }
   }
 }
+
+/** The code of PostgreSQL for a row that refers to another one that does not exist. */
+const foreignKeyError = "23503";
+
+/** @throws {GroupError} if the group does not exist */
+const explainGroup =
+  ({ groupId }: KeyChange) =>
+  (error: unknown): never => {
+    throw error instanceof DatabaseError && error.code === foreignKeyError ? noGroup(groupId) : error;
+  };

@@ -1,3 +1,4 @@
+import { dropGroupTables, groupTables } from "./group-tables.ts";
 import { dropLimitTables, limitTables } from "./limit-tables.ts";
 import { openRequest } from "./open-request.ts";
 
@@ -107,8 +108,14 @@ const keyChanges: Change = {
   back: `DROP TRIGGER tell_change ON parley.keys; DROP FUNCTION parley.tell_key_change()`,
 };
 
+const groups: Change = {
+  brings: "groups of keys, with their budgets",
+  forward: groupTables,
+  back: dropGroupTables,
+};
+
 /**
  * The changes after version 1: the first one leads to version 2. A released change is never edited; later changes are added
  * at the end. `test/state/postgres-changes.test.ts` makes each of them forward, back and forward.
  */
-export const changes: readonly Change[] = [serverRegister, limits, keyChanges];
+export const changes: readonly Change[] = [serverRegister, limits, keyChanges, groups];
