@@ -25,6 +25,7 @@ export const suites = {
   docs: ["generate", "site"],
   readers: ["docs/readers", "docs/examples"],
   "image:container": ["deploy"],
+  chart: ["deploy/chart-tests"],
   packages: [
     "packages/client/test/package.test.ts",
     "packages/conformance/test/package.test.ts",

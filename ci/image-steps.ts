@@ -3,7 +3,7 @@ import { server } from "./inputs.ts";
 import { archiveOf } from "./step.ts";
 import type { Step } from "./step.ts";
 
-/** The steps that build the server's image and look at it. */
+/** The steps that build the server's image and look at it, and at the chart that installs it. */
 export const imageSteps: readonly Step[] = [
   step({
     name: "image",
@@ -20,6 +20,12 @@ export const imageSteps: readonly Step[] = [
     inputs: ["deploy", ...server],
     needs: ["image"],
     runners: ["host"],
+  }),
+  suite({
+    name: "chart",
+    purpose: "the chart's values and fronts, and with Helm its objects, its server and its faults",
+    inputs: ["deploy", "package.json", ...server],
+    cores: 1,
   }),
   step({
     name: "scan",

@@ -1,10 +1,22 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { packageFolders, readManifest } from "../manifests.ts";
 import { root } from "../root.ts";
 
 const manifests = ["", ...packageFolders(root).map((folder) => `${folder}/`)];
+
+const chart = "deploy/chart/Chart.yaml";
+
+/** Returns both versions of the chart: its own, and that of the server that it installs. */
+function versionsOfChart(): (readonly [string, string])[] {
+  const { version, appVersion } = parse(readFileSync(join(root, chart), "utf8")) as Readonly<Record<string, string>>; // our own file
+  return [
+    [chart, version ?? ""],
+    [`appVersion of ${chart}`, appVersion ?? ""],
+  ];
+}
 
 /** Finds the reasons why this tree cannot be released. @returns a sentence for each */
 export function findFaults(): string[] {
@@ -12,7 +24,10 @@ export function findFaults(): string[] {
   return [
     ...(changed === "" ? [] : [`The tree has changes that are not committed:\n${changed}`]),
     ...faultsOfVersions(
-      manifests.map((folder) => [`${folder}package.json`, readManifest(join(root, folder)).version]),
+      [
+        ...manifests.map((folder) => [`${folder}package.json`, readManifest(join(root, folder)).version] as const),
+        ...versionsOfChart(),
+      ],
       readFileSync(join(root, "CHANGELOG.md"), "utf8"),
     ),
   ];

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { imageOf, pinOf } from "../images.ts";
 import { findChanges } from "../contract-diff/find-changes.ts";
-import { publishedPackages } from "../manifests.ts";
+import { publishedPackages, readManifest } from "../manifests.ts";
 import { pnpm } from "../pnpm.ts";
 import { root } from "../root.ts";
 import { findFaults } from "./find-faults.ts";
@@ -45,6 +45,17 @@ function pack(out: string): void {
     say(`Packing ${name}`);
     run([...pnpm, "--filter", name, "pack", "--pack-destination", out]);
   }
+}
+
+/** Packs the chart, with the alert rules and the board in place of its links to them. A commit gives the same file. */
+function packChart(out: string): void {
+  say("Packing the chart");
+  const { version } = readManifest(root);
+  const time = run(["git", "show", "--no-patch", "--format=%ct", "HEAD"]).trim();
+  const same = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX", `--mtime=@${time}`];
+  const names = ["--dereference", "--transform=s/^chart/parley/", "--directory", "deploy", "chart"];
+  const file = join(out, `parley-chart-${version}.tgz`);
+  run(["tar", "--create", ...same, "--use-compress-program=gzip --no-name", "--file", file, ...names]);
 }
 
 /** Writes a list of the components of each package, and of the server, in CycloneDX. */
@@ -121,6 +132,7 @@ function release({ out, images: withImages, sign: key, dirty }: Flags): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   pack(folder);
+  packChart(folder);
   listComponents(folder);
   describeContract(folder);
   const canBuild = withImages && has("docker", "version");
@@ -141,8 +153,8 @@ async function version({ date }: { readonly date: string }): Promise<void> {
 
 const command = new Command("release")
   .description(
-    "Makes everything that a release publishes, in a folder: packages, images, lists of components (CycloneDX), the " +
-      "change of the contract, and checksums. Publishes nothing.",
+    "Makes everything that a release publishes, in a folder: packages, the chart, images, lists of components " +
+      "(CycloneDX), the change of the contract, and checksums. Publishes nothing.",
   )
   .option("--out <folder>", "folder to write, which is replaced", ".parley/release")
   .option("--no-images", "without the images")

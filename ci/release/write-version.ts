@@ -10,8 +10,8 @@ const bin = join(root, "node_modules/.bin");
 
 /**
  * Makes the next version of a workspace: Changesets raises the versions of the packages and deletes its notes, the root
- * gets the same version, and the changelog a section with the notes and the changes of the contract. Where there are no
- * notes, the section called `unreleased` is released with the version that it has.
+ * and the chart get the same version, and the changelog a section with the notes and the changes of the contract. Where
+ * there are no notes, the section called `unreleased` is released with the version that it has.
  * @param date of the release, such as 2026-12-01
  * @returns the version
  * @throws {Error} with a sentence for each reason why there is no next version
@@ -27,6 +27,9 @@ export async function writeVersion(workspace: string, date: string, contract: Co
   const version = versionIn(join(workspace, "packages/client/package.json"));
   const manifest = readFileSync(manifestFile, "utf8");
   writeFileSync(manifestFile, manifest.replace(/"version": "[^"]*"/, `"version": "${version}"`));
+  const chartFile = join(workspace, "deploy/chart/Chart.yaml");
+  const chart = readFileSync(chartFile, "utf8");
+  writeFileSync(chartFile, chart.replaceAll(/(?<=^(?:version|appVersion): ).*$/gm, version));
   writeFileSync(changelogFile, withVersion(changelog, version, date, sectionOf(notes, contract)));
   execFileSync(join(bin, "oxfmt"), [changelogFile], { cwd: root, stdio: "ignore" });
   return version;

@@ -90,7 +90,7 @@ describe("the next version of a workspace", () => {
   const read = (file: string): string => readFileSync(join(workspace, file), "utf8");
   beforeEach(() => {
     workspace = mkdtempSync(join(tmpdir(), "parley-version-"));
-    for (const folder of [".changeset", "packages/client", "packages/server"])
+    for (const folder of [".changeset", "packages/client", "packages/server", "deploy/chart"])
       mkdirSync(join(workspace, folder), { recursive: true });
     write(".changeset/config.json", readFileSync(join(root, ".changeset/config.json"), "utf8"));
     write("pnpm-workspace.yaml", "packages: [packages/*]\n");
@@ -100,6 +100,7 @@ describe("the next version of a workspace", () => {
         `packages/${name}/package.json`,
         JSON.stringify({ name: `@parley/${name}`, version: "1.0.0", private: name === "server" }),
       );
+    write("deploy/chart/Chart.yaml", "apiVersion: v2\nversion: 1.0.0\nappVersion: 1.0.0\n");
     write("CHANGELOG.md", "# Changelog\n\n## 1.0.0 (2026-12-01)\n\n- Old.\n");
   });
   afterEach(() => rmSync(workspace, { recursive: true, force: true }));
@@ -113,6 +114,7 @@ describe("the next version of a workspace", () => {
     write(".changeset/own.md", '---\n"@parley/client": minor\n---\n\nThere is more.\n');
     expect(await writeVersion(workspace, "2026-12-24", contractWith(added))).toBe("1.1.0");
     expect(versions()).toEqual(["1.1.0", "1.1.0", "1.1.0"]);
+    expect(read("deploy/chart/Chart.yaml")).toBe("apiVersion: v2\nversion: 1.1.0\nappVersion: 1.1.0\n");
     expect(read("CHANGELOG.md")).toMatch(
       /^# Changelog\n\n## 1\.1\.0 \(2026-12-24\)\n\n### New\n\n- `@parley\/client`: There is more\.\n\n### The contract, .*## 1\.0\.0/s,
     );

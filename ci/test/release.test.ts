@@ -12,6 +12,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const helm = process.env["PARLEY_TEST_HELM"] ?? "helm";
+const hasHelm = spawnSync(helm, ["version"]).status === 0;
 const hasCosign = spawnSync("cosign", ["version"]).status === 0;
 const release = (out: string, ...flags: readonly string[]): string =>
   execFileSync(process.execPath, ["ci/release/main.ts", "--dirty", "--no-images", "--out", out, ...flags], {
@@ -55,6 +57,7 @@ describe("a release", () => {
     const names = readdirSync(first).filter((name) => name !== "checksums.txt");
     expect(names.toSorted()).toEqual([
       "contract-changes.txt",
+      expect.stringMatching(/^parley-chart-[\d.]+\.tgz$/),
       expect.stringMatching(/^parley-client-[\d.]+\.tgz$/),
       "parley-client.cdx.json",
       expect.stringMatching(/^parley-conformance-[\d.]+\.tgz$/),
@@ -69,6 +72,21 @@ describe("a release", () => {
     expect(sums(second)).toBe(sums(first));
     expect(sums(first).trim().split("\n")).toHaveLength(names.length);
   }, 300_000);
+
+  test.skipIf(!hasHelm)(
+    "has a chart that Helm reads, with the rules and the board in it (it would run with helm on the PATH or in PARLEY_TEST_HELM)",
+    () => {
+      const out = join(folder, "chart");
+      release(out);
+      const chart = readdirSync(out).find((name) => name.startsWith("parley-chart-")) ?? "";
+      const values = "image.repository=parley,metrics.alerts=true,metrics.board=true";
+      const args = ["template", "parley", join(out, chart), "--kube-version", "1.34.0", "--set", values];
+      const rendered = execFileSync(helm, args, { encoding: "utf8" });
+      expect(rendered).toContain("alert: ParleyModelNotReady");
+      expect(rendered).toContain("parley.json:");
+    },
+    120_000,
+  );
 
   test.skipIf(!hasCosign)(
     "is signed with the operator's key, and a changed file is found offline (it would run with cosign)",
