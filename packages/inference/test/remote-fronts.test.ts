@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { RequestOrigin } from "../src/engine.ts";
+import type { Engine, RequestOrigin } from "../src/engine.ts";
 import { fronts } from "../src/openai/fronts.ts";
 import type { FrontName } from "../src/openai/fronts.ts";
-import { ask, event, open, refuse, start, tokens } from "../testing/remote-places.ts";
+import { ask, event, letters, open, refuse, start, tokens } from "../testing/remote-places.ts";
 import type { Answer, Place } from "../testing/remote-places.ts";
 import { askOne } from "../testing/requests.ts";
 
@@ -16,7 +16,7 @@ async function sent(
   origin: RequestOrigin,
   text = "Hello",
 ): Promise<Pick<Place["requests"][number], "headers" | "body">> {
-  const place = await open();
+  const place = await open(front === "dynamo" ? answerAsDynamo : undefined);
   const engine = await start([place], { front });
   await askOne(engine, { origin, messages: [{ role: "user", content: text }] });
   return place.requests.at(-1) ?? { headers: {}, body: "{}" };
@@ -41,9 +41,63 @@ test("a generic front gets no header but those of the operator", async () => {
   expect(Object.keys(headers).filter((name) => name.startsWith("x-") || name === "traceparent")).toEqual([]);
 });
 
-test("Dynamo gets the weight of the key as a priority, and the others nothing", async () => {
-  expect(JSON.parse((await sent("dynamo", origin)).body)).toMatchObject({ nvext: { agent_hints: { priority: 3 } } });
+/** Answers as the frontend of Dynamo 1.6.1: it refuses members that it does not know, and gives ids only on request. */
+const answerAsDynamo: Answer = (response, body, request) => {
+  const sent = JSON.parse(body) as Record<string, unknown> & { readonly nvext?: { readonly extra_fields?: string[] } }; // written by the engine under test
+  const unknown = ["return_token_ids", "structured_outputs"].filter((name) => name in sent);
+  if (unknown.length > 0)
+    return refuse(400, `{"message":"Unsupported parameter(s): ${unknown.join()}"}`)(response, body, request);
+  if (Array.isArray(sent["stop"]) && sent["stop"].length === 0)
+    return refuse(400, '{"message":"empty"}')(response, body, request);
+  const ids = sent.nvext?.extra_fields?.includes("completion_token_ids") ? [...letters] : undefined;
+  const usage = { prompt_tokens: 9, completion_tokens: 8 };
+  const of = (choice: object, completion_token_ids: unknown): string =>
+    event({ choices: [{ index: 0, ...choice }], usage, nvext: { completion_token_ids } });
+  response.end(of({ text: "abcdefgh" }, ids) + of({ text: "", finish_reason: "length" }, []) + event("[DONE]"));
+};
+
+async function startDynamo(): Promise<{ readonly engine: Engine; readonly last: () => unknown }> {
+  const place = await open(answerAsDynamo);
+  const engine = await start([place], { front: "dynamo" });
+  return { engine, last: () => JSON.parse(place.requests.at(-1)?.body ?? "{}") };
+}
+
+test("Dynamo is asked for token ids, and gets the priority and the salt, in its own member", async () => {
+  const { engine, last } = await startDynamo();
+  expect(await askOne(engine, { origin })).toMatchObject({
+    text: "abcdefgh",
+    finish: "length",
+    usage: { completionTokens: 8 },
+  });
+  const { cache_salt: salt, nvext } = last() as { readonly cache_salt: string; readonly nvext: object };
+  expect(salt).toMatch(/^[\w-]{43}$/);
+  expect(nvext).toEqual({ agent_hints: { priority: 3 }, cache_salt: salt, extra_fields: ["completion_token_ids"] });
   expect((await sent("ray", origin)).body).not.toContain("nvext");
+});
+
+test("Dynamo gets a grammar for JSON, and nothing that needs structural tags", async () => {
+  const { engine, last } = await startDynamo();
+  expect(engine.metadata).toMatchObject({ canReason: false, canCallTools: false });
+  await askOne(engine, { origin, format: { type: "json_object" } }).catch(() => undefined); // the letters are not JSON
+  expect(last()).toMatchObject({ guided_grammar: expect.stringContaining("root") });
+  const tools = [{ name: "f", description: undefined, parameters: { type: "object" }, isStrict: false }];
+  await expect(askOne(engine, { origin, tools, toolChoice: { oneOf: ["f"] } })).rejects.toMatchObject({
+    kind: "rejected",
+    param: "tool_choice",
+  });
+});
+
+test("Dynamo that fails in the middle of a stream, or is full, is told apart", async () => {
+  const place = await open(answerAsDynamo);
+  const engine = await start([place], { front: "dynamo" });
+  const lost = event({ error: { message: "Service temporarily unavailable", code: 503 } }) + event("[DONE]");
+  place.answer = (response) => void response.end(lost);
+  expect(await ask(engine)).toBe("(unavailable)");
+  const first = event({ choices: [{ index: 0 }], nvext: { completion_token_ids: [...letters.subarray(0, 2)] } });
+  place.answer = (response) => void response.end(first + lost);
+  expect(await ask(engine)).toBe("ab(crashed)");
+  place.answer = refuse(529, '{"message":"Service temporarily overloaded","type":"Overloaded","code":529}');
+  expect(await ask(engine)).toBe("(unavailable)");
 });
 
 test("a session is the same for all turns of a conversation of one key, and for nothing else", async () => {
@@ -77,11 +131,11 @@ test("the operator chooses the session header, and replaces headers of the front
 test.each(
   Object.entries(fronts).flatMap(([name, { busy }]) => busy.map((status) => [name as FrontName, status] as const)),
 )("%s that is full (%i) stays ready, and is asked again at once", async (front, status) => {
-  const place = await open();
+  const place = await open(front === "dynamo" ? answerAsDynamo : undefined);
   const engine = await start([place], { front });
   const { answer } = place;
   place.answer = refuse(status, "full");
-  expect(await ask(engine)).toMatch(/unavailable|crashed/);
+  expect(await ask(engine)).toBe("(unavailable)");
   place.answer = answer;
   expect(await ask(engine)).toBe("abcdefgh");
   expect(engine.gauges()).toMatchObject({ ejected: 0, restarts: 0 });

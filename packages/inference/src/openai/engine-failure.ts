@@ -27,6 +27,9 @@ export function asEngineError(error: unknown): unknown {
   return new EngineError("crashed", "the engine broke the connection", { cause: error });
 }
 
+/** The statuses of an engine or a front that is full. Dynamo has 529 for it. */
+const busy: ReadonlySet<unknown> = new Set([429, 503, 529]);
+
 /** vLLM's statuses, as measured: 503 when the queue is full, 500 while it shuts down, 404 for the name of another model. */
 function readRefusal(cause: RefusedAnswerError): EngineError {
   const { status } = cause;
@@ -36,7 +39,7 @@ function readRefusal(cause: RefusedAnswerError): EngineError {
   const retryAfterMs = cause.retryAfterMs;
   // llm-d names the reason of a request that it has dropped, at times with another status.
   const isDropped = cause.headers[droppedReasonHeader] !== undefined;
-  if (status === 429 || status === 503 || isDropped)
+  if (busy.has(status) || isDropped)
     return new EngineError("unavailable", "the engine is busy", { cause, retryAfterMs });
   // A redirect would send prompts to a place that the operator has not named.
   if (status < 400) return new EngineError("crashed", "the engine answered with a redirect", { cause });
@@ -49,6 +52,6 @@ export function asStreamFailure(error: unknown, isFirst: boolean): EngineError {
   const cause = new Error(JSON.stringify(error).slice(0, 500));
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (isFirst && code === 400) return new EngineError("rejected", refusal, { cause });
-  if (isFirst && code === 503) return new EngineError("unavailable", "the engine is busy", { cause });
+  if (isFirst && busy.has(code)) return new EngineError("unavailable", "the engine is busy", { cause });
   return new EngineError("crashed", "the engine failed in the middle of a stream", { cause });
 }

@@ -8,8 +8,11 @@ export interface Front {
   readonly headers: Readonly<Record<string, string>>;
   /** The header that keeps a conversation on one engine; undefined: there is none. */
   readonly sessionHeader?: string;
-  /** The path in the body where the weight of the key is the priority, a larger one being more urgent. */
-  readonly priorityPath?: readonly [string, ...string[]];
+  /**
+   * The form of its bodies. Absent: the one of vLLM. `nvext`: the one of Dynamo, which has extensions of its own, refuses
+   * other unknown members, gives token ids only on request, and forwards no structural tags.
+   */
+  readonly dialect?: "nvext";
   /** The statuses that mean "full". They do not count as a failure of the address. */
   readonly busy: readonly number[];
   /** The settings of the front with which it can use prompts of token ids, in one sentence for the operator. */
@@ -37,7 +40,7 @@ export const fronts = {
   dynamo: {
     headers: traced,
     sessionHeader: "x-dynamo-session-id",
-    priorityPath: ["nvext", "agent_hints", "priority"],
+    dialect: "nvext",
     busy: [429, 503, 529],
     advice: "start its frontend with --router-mode kv, or with --router-session-affinity-ttl-secs",
   },
@@ -92,9 +95,18 @@ export const sessionNamer =
   };
 
 /** Returns the members that a front adds to the body of a request. */
-export function membersOf({ priorityPath }: Front, origin: RequestOrigin | undefined): object {
-  if (!priorityPath || origin?.weight === undefined) return {};
-  // The priority is an integer, and a weight may be a fraction.
-  const priority: unknown = Math.round(origin.weight);
-  return priorityPath.reduceRight<unknown>((value, name) => ({ [name]: value }), priority) as object; // a path has a name
+export function membersOf(
+  front: Front | undefined,
+  origin: RequestOrigin | undefined,
+  cacheSalt: string | undefined,
+): { readonly nvext?: object } {
+  if (front?.dialect !== "nvext") return {};
+  const weight = origin?.weight;
+  const nvext = {
+    // The priority is an integer, a larger one being more urgent, and a weight may be a fraction.
+    ...(weight !== undefined && { agent_hints: { priority: Math.round(weight) } }),
+    // The workers of Dynamo 1.6.1 that run vLLM read the salt here.
+    ...(cacheSalt !== undefined && { cache_salt: cacheSalt }),
+  };
+  return Object.keys(nvext).length === 0 ? {} : { nvext };
 }

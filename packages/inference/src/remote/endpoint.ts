@@ -153,7 +153,7 @@ function nameOf({ baseUrl, address }: Connection): string {
 
 /** Checks if another endpoint may be asked instead: this one has begun nothing, and its answer shows it. */
 export function isRetryable(error: unknown): boolean {
-  if (error instanceof RefusedAnswerError) return [429, 502, 503].includes(error.status);
+  if (error instanceof RefusedAnswerError) return [429, 502, 503, 529].includes(error.status);
   return isUnconnected(error);
 }
 

@@ -59,7 +59,7 @@ function begin(
   const delivery = { ...rendered, conversation };
   const plan = planAnswer(request, dialect.capabilities);
   const cacheSalt = dialect.isSalted ? saltOf?.(request.origin) : undefined;
-  const members = front ? membersOf(front, request.origin) : {};
+  const members = membersOf(front, request.origin, cacheSalt);
   const job = { model: servedName, request, plan, vocabulary, dialect, cacheSalt, members };
   const countTokens = counterOf(model, { keyId: request.origin?.key ?? "", signal });
   return Array.from({ length: request.n }, (_, choice) => {

@@ -3,6 +3,9 @@ import { boundSampling } from "../../bound-sampling.ts";
 import type { Generation, Sampling } from "../../engine.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import type { Format } from "./constrain-output.ts";
+import { RequestRefusedError } from "../../request-refused.ts";
+import { membersOf } from "../fronts.ts";
+import type { Front } from "../fronts.ts";
 import { writeBody } from "../write-body.ts";
 
 export interface CompletionJob {
@@ -16,15 +19,18 @@ export interface CompletionJob {
   readonly vocabulary: Vocabulary;
   readonly endOfTurn: readonly number[];
   readonly cacheSalt: string | undefined;
-  /** The members for the front. */
-  readonly members: object;
+  /** The front that the prompt is sent to. Undefined: it is sent to vLLM. */
+  readonly front: Front | undefined;
   /** The number of this choice, from 0. */
   readonly choice: number;
 }
 
-/** The body of one `POST /v1/completions`, which generates one choice of a request. */
+/**
+ * The body of one `POST /v1/completions`, which generates one choice of a request.
+ * @throws {RequestRefusedError} for a constraint that the front cannot forward
+ */
 export function completionBody(job: CompletionJob): string {
-  const { request, plan, constraint } = job;
+  const { request, plan } = job;
   const { logit_bias: _bias, ...sampling } = boundSampling(request.sampling);
   const body = {
     model: job.model,
@@ -33,19 +39,33 @@ export function completionBody(job: CompletionJob): string {
     max_tokens: request.maxTokens,
     ...sampling,
     logit_bias: biasOf(job),
-    stop: stopsHere(plan) ? request.stop : [],
+    // Dynamo refuses an empty list.
+    ...(stopsHere(plan) && request.stop.length > 0 && { stop: request.stop }),
     stop_token_ids: job.endOfTurn,
     stream: true,
     // Usage in every event, so that a stream that breaks off is still counted.
     stream_options: { include_usage: true, continuous_usage_stats: true },
-    return_token_ids: true,
-    ...job.members,
+    ...idMembers(job),
     ...(request.topLogprobs !== undefined && { logprobs: request.topLogprobs, return_tokens_as_token_ids: true }),
-    ...(constraint && {
-      structured_outputs: { structural_tag: JSON.stringify({ type: "structural_tag", format: constraint }) },
-    }),
+    ...constraintMembers(job),
   };
   return writeBody(body, request, job.choice);
+}
+
+/** Asks for the token ids of the answer, with the other members of the front. */
+function idMembers({ request, front, cacheSalt }: CompletionJob): object {
+  const members = membersOf(front, request.origin, cacheSalt);
+  if (front?.dialect !== "nvext") return { return_token_ids: true, ...members };
+  return { nvext: { ...members.nvext, extra_fields: ["completion_token_ids"] } };
+}
+
+function constraintMembers({ constraint, front }: CompletionJob): object {
+  if (!constraint) return {};
+  if (front?.dialect !== "nvext") {
+    return { structured_outputs: { structural_tag: JSON.stringify({ type: "structural_tag", format: constraint }) } };
+  }
+  if (constraint.type === "grammar") return { guided_grammar: constraint.grammar };
+  throw new RequestRefusedError("This model's engine cannot be made to call functions.", { param: "tool_choice" });
 }
 
 /**

@@ -1,10 +1,9 @@
 import { planAnswer } from "../../answer/plan-answer.ts";
-import type { EngineEvent, Generation, PreparedPrompt, RenderedRequest } from "../../engine.ts";
+import type { EngineEvent, EngineMetadata, Generation, PreparedPrompt, RenderedRequest } from "../../engine.ts";
 import { expectToken, probeRequest, streamAtOnce } from "../../probe.ts";
 import type { ConstrainedRequest } from "../../probe.ts";
 import { handOver, withoutMessages } from "../../prompt/hand-over.ts";
 import type { Prompt } from "../../prompt/render-prompt.ts";
-import { membersOf } from "../fronts.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
 import { findConversation } from "../conversation.ts";
 import type { Conversation } from "../conversation.ts";
@@ -26,9 +25,17 @@ export const completionsAdapter: ProtocolAdapter = {
     const ask = (request: ConstrainedRequest): AsyncIterable<readonly EngineEvent[]> =>
       streamAtOnce((asked) => completionsAdapter.prepare(served, asked, signal), request);
     await expectToken(ask(probeRequest));
-    return withPromptCache(metadata, served.saltOf ? await tryPromptCache(metadata.contextLength, ask) : unsalted);
+    const known = served.front?.dialect === "nvext" ? { ...metadata, ...untagged(metadata) } : metadata;
+    return withPromptCache(known, served.saltOf ? await tryPromptCache(metadata.contextLength, ask) : unsalted);
   },
 };
+
+/** Without structural tags nothing makes a model end its reasoning, or write calls that its schemas allow. */
+const untagged = ({ description }: EngineMetadata): Partial<EngineMetadata> => ({
+  canReason: false,
+  canCallTools: false,
+  description: `${description}, by token ids: the front forwards no structural tags, so thinking and calls need protocol: chat`,
+});
 
 /** A request whose prompt is rendered, with the conversation that decides its endpoint. */
 interface Routed extends RenderedRequest {
@@ -58,7 +65,6 @@ function beginChoices(
   const constraint = constraintFor({ plan, grammars, vocabulary, opensInReasoning: prompt.opensInReasoning });
   const cacheSalt = saltOf?.(request.origin);
   const { tokens } = prompt;
-  const members = front ? membersOf(front, request.origin) : {};
   const job = {
     model: servedName,
     request,
@@ -68,7 +74,7 @@ function beginChoices(
     vocabulary,
     endOfTurn,
     cacheSalt,
-    members,
+    front,
   };
   return Array.from({ length: request.n }, (_, choice) => ({
     open: () => upstream.open("/v1/completions", completionBody({ ...job, choice }), signal, request),

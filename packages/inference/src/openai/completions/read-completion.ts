@@ -27,6 +27,8 @@ export interface CompletionChunk {
     readonly finish_reason?: string | null;
     readonly logprobs?: ChunkLogprobs | null;
   }[];
+  /** Dynamo has the ids of its only choice here. */
+  readonly nvext?: { readonly completion_token_ids?: readonly number[] | null } | null;
   readonly usage?: {
     readonly prompt_tokens: number;
     readonly completion_tokens?: number;
@@ -68,12 +70,13 @@ export class CompletionReader {
   take(chunk: CompletionChunk): CompletionStep {
     if (chunk.error !== undefined) throw asStreamFailure(chunk.error, this.#usage.completionTokens === 0);
     const choice = chunk.choices?.[0];
-    this.#written += choice?.token_ids?.length ?? 0;
+    const ids = choice?.token_ids ?? chunk.nvext?.completion_token_ids ?? [];
+    this.#written += ids.length;
     this.#usage = usageOf(chunk, this.#usage, this.#written);
     if (!choice) return { tokens: [], usage: this.#usage };
     if (this.#reason !== undefined) throw new EngineError("protocol", "the engine went on after the end of a choice");
     this.#reason = choice.finish_reason ?? undefined;
-    return { tokens: tokensOf(choice), usage: this.#usage };
+    return { tokens: tokensOf(ids, choice), usage: this.#usage };
   }
 
   /** @throws {EngineError} `crashed` if the end is not legal */
@@ -111,8 +114,11 @@ function usageOf({ usage }: CompletionChunk, before: CompletionUsage, written: n
   };
 }
 
-function tokensOf({ token_ids, logprobs }: NonNullable<CompletionChunk["choices"]>[number]): SampledToken[] {
-  return (token_ids ?? []).map((id, place) => {
+function tokensOf(
+  ids: readonly number[],
+  { logprobs }: NonNullable<CompletionChunk["choices"]>[number],
+): SampledToken[] {
+  return ids.map((id, place) => {
     const logprob = logprobs?.token_logprobs[place];
     if (logprob === undefined || logprob === null) return { id };
     return { id, logprob: Math.min(0, logprob), top: topOf(logprobs?.top_logprobs?.[place]) };
