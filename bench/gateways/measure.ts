@@ -80,12 +80,17 @@ const cpuOf = ({ subject: { pid } }: Measured): number => (pid === undefined ? N
 const memoryOf = ({ subject: { pid } }: Measured): number =>
   pid === undefined ? Number.NaN : useOfTree(pid).memoryBytes;
 
-async function cpuPer(measured: Measured, pace: Pace, wanted: Wanted, unit: "answers" | "events"): Promise<number> {
+async function cpuPerAnswer(measured: Measured, pace: Pace, wanted: Wanted): Promise<number> {
+  const [cpu] = await timeAnswers(measured, pace, wanted);
+  return cpu;
+}
+
+async function timeAnswers(measured: Measured, pace: Pace, wanted: Wanted): Promise<[cpu: number, perSecond: number]> {
   const { seconds, warmUpSeconds } = measured.duty;
   const observe = (): number => cpuOf(measured);
   const timed = { seconds, warmUpSeconds, ...wanted };
   const { result, before, after } = await load(measured, pace, timed, observe);
-  return (after - before) / result[unit];
+  return [(after - before) / result.answers, result.answers / (result.wall_us / 1e6)];
 }
 
 const atOnce: Pace = { intervalMs: 0 };
@@ -117,11 +122,17 @@ async function burst(measured: Measured): Promise<LoadResult> {
 }
 
 export const measurements: Readonly<Record<RowName, (measured: Measured) => Promise<Values>>> = {
-  plain: async (measured) => ({
-    plain: await cpuPer(measured, atOnce, { connections: 64, tokens: answerTokens }, "answers"),
-  }),
+  plain: async (measured) => {
+    const [cpu, perSecond] = await timeAnswers(measured, atOnce, { connections: 64, tokens: answerTokens });
+    return { plain: cpu, "plain-rate": perSecond };
+  },
+  "whole-streams": async (measured) => {
+    const wanted = { connections: 64, tokens: answerTokens, stream: true };
+    const [cpu, perSecond] = await timeAnswers(measured, atOnce, wanted);
+    return { stream: cpu, "stream-rate": perSecond };
+  },
   paced: async (measured) => ({
-    paced: await cpuPer(measured, { intervalMs: 5 }, pacedAnswers(measured.duty), "answers"),
+    paced: await cpuPerAnswer(measured, { intervalMs: 5 }, pacedAnswers(measured.duty)),
   }),
   "streams-500": async (measured) => {
     const [cpu, { gap_us, opened_us }] = await measureStreams(measured, measured.duty.manyStreams);
@@ -133,7 +144,7 @@ export const measurements: Readonly<Record<RowName, (measured: Measured) => Prom
   },
   "one-token": async (measured) => {
     const wanted = { connections: 8, tokens: 1, stream: true, isFresh: true };
-    return { "one-token": await cpuPer(measured, atOnce, wanted, "answers") };
+    return { "one-token": await cpuPerAnswer(measured, atOnce, wanted) };
   },
   latency: async (measured) => {
     const { warmUpSeconds } = measured.duty;

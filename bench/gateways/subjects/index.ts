@@ -2,6 +2,7 @@ import { bareNode, direct, express, libraries } from "./copiers.ts";
 import { nginx } from "./nginx.ts";
 import { otherSubjects } from "./others.ts";
 import { parleySubjects } from "./parley.ts";
+import { replicas } from "./replicas.ts";
 import type { SubjectKind } from "./subject.ts";
 
 /** All subjects, in the order of the tables' columns. */
@@ -13,4 +14,5 @@ export const subjectKinds: readonly SubjectKind[] = [
   ...otherSubjects,
   express,
   ...parleySubjects,
+  replicas,
 ];

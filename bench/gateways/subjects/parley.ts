@@ -27,8 +27,13 @@ const settings = {
   PARLEY_LOG_FORMAT: "json",
 };
 
-const startParley =
-  (protocol: "chat" | "completions", more: Readonly<Record<string, string>> = {}): SubjectKind["start"] =>
+interface ParleyOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
+}
+
+export const startParley =
+  (protocol: "chat" | "completions", { env: more = {}, flags = [] }: ParleyOptions = {}): SubjectKind["start"] =>
   async (engine, folder) => {
     await bundleServer();
     const remote = { urls: [engine.url], tokenizer: modelFolder, protocol };
@@ -38,7 +43,7 @@ const startParley =
     const key = createKey(folder, env);
     const subject = await startProgram({
       command: process.execPath,
-      args: [...nodeFlags, program, "start"],
+      args: [...nodeFlags, program, "start", ...flags],
       cwd: folder,
       env,
       port: Number(env.PORT),
@@ -68,7 +73,7 @@ const traced: SubjectKind = {
     const collector = createServer((request, response) => void request.resume().on("end", () => response.end("{}")));
     await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
     const { port } = collector.address() as AddressInfo; // an address, because it listens on a port
-    const subject = await startParley("completions", { PARLEY_OTLP_ENDPOINT: `http://127.0.0.1:${port}` })(
+    const subject = await startParley("completions", { env: { PARLEY_OTLP_ENDPOINT: `http://127.0.0.1:${port}` } })(
       engine,
       folder,
     );
@@ -80,6 +85,14 @@ const traced: SubjectKind = {
       },
     };
   },
+};
+
+const workers: SubjectKind = {
+  name: "parley-workers",
+  title: "Parley, --workers 2",
+  isOnRequest: true,
+  missing: () => undefined,
+  start: startParley("completions", { flags: ["--workers", "2"] }),
 };
 
 function createKey(cwd: string, env: Readonly<Record<string, string>>): string {
@@ -104,4 +117,5 @@ export const parleySubjects: readonly SubjectKind[] = [
   parley("chat", "Parley, chat route"),
   parley("completions", "Parley, token ids"),
   traced,
+  workers,
 ];
