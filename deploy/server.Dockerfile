@@ -1,6 +1,7 @@
 # The server with the demonstration models, from the npm registry alone. Built from the root of the repository:
 #   docker build -f deploy/server.Dockerfile -t parley/server .
-# `ci/images.ts` pins the base; Dagger and the host runner pass it on.
+# `ci/images.ts` pins the base; Dagger and the host runner pass it on. Two builds give the same files, except for the compile
+# cache, which depends on a random seed of V8: `release compare-builds` shows it.
 ARG BASE=node:24-bookworm-slim
 
 FROM ${BASE} AS installed
@@ -19,8 +20,11 @@ COPY packages/conformance/package.json packages/conformance/
 COPY generate/package.json generate/
 COPY repository-tests/package.json repository-tests/
 RUN npx -y pnpm@12.21.0 --filter parley --filter "@parley/server..." --filter "@parley/site..." install --prod --frozen-lockfile --reporter=append-only \
- # The base has Node.
- && rm -rf node_modules/.bin/node node_modules/node-linux-* node_modules/.pnpm/node-linux-*
+ # The base has Node, and pnpm notes the time of the installation.
+ && rm -rf node_modules/.bin/node node_modules/node-linux-* node_modules/.pnpm/node-linux-* \
+      node_modules/.modules.yaml node_modules/.pnpm-workspace-state-v1.json \
+ # The bundle notes the time of its sources.
+ && touch --date=2000-01-01 pnpm-lock.yaml
 
 FROM ${BASE} AS files
 WORKDIR /parley
@@ -32,7 +36,8 @@ COPY packages/json-schema-grammar/src packages/json-schema-grammar/src
 COPY packages/server/src packages/server/src
 COPY site/src site/src
 # Removes tests, training, and local copies of the weights in a second form.
-RUN find . \( -name "*.test.ts" -o -name "*.safetensors" \) -delete && rm -rf demo-models/corpus demo-models/training
+RUN find . \( -name "*.test.ts" -o -name "*.safetensors" \) -delete && rm -rf demo-models/corpus demo-models/training \
+ && find . -exec touch --date=2000-01-01 {} +
 
 FROM installed AS bundled
 COPY --from=files /parley ./
@@ -43,7 +48,7 @@ COPY generate/offered generate/offered
 COPY openapi openapi
 COPY packages/client/README.md packages/client/
 COPY packages/partners packages/partners
-RUN node packages/server/src/bundle/main.ts && node site/src/main.ts
+RUN SOURCE_DATE_EPOCH=$(date --date=2000-01-02 +%s) node packages/server/src/bundle/main.ts && node site/src/main.ts
 
 # Removes the bundler.
 FROM installed AS packages

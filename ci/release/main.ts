@@ -3,12 +3,13 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
-import { imageOf, pinOf } from "../images.ts";
 import { findChanges } from "../contract-diff/find-changes.ts";
 import { publishedPackages, readManifest } from "../manifests.ts";
 import { pnpm } from "../pnpm.ts";
 import { root } from "../root.ts";
+import { compareBuilds } from "./compare-builds.ts";
 import { findFaults } from "./find-faults.ts";
+import { buildImage, docker, releasedImages } from "./images.ts";
 import { writeVersion } from "./write-version.ts";
 
 interface Flags {
@@ -19,12 +20,6 @@ interface Flags {
 }
 
 const packages = publishedPackages(root);
-/** The images of a release, and their Dockerfiles. */
-const images = [
-  ["parley/server", "deploy/server.Dockerfile"],
-  ["parley/conformance", "deploy/conformance.Dockerfile"],
-] as const;
-
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Runs a program of the machine in the root of the repository. @throws {Error} when it fails */
@@ -86,11 +81,10 @@ function withoutChance(text: string): string {
 
 /** Builds the images, and saves each as an archive, which `docker load` reads. */
 function buildImages(out: string): void {
-  for (const [tag, file] of images) {
-    say(`Building ${tag}`);
-    const base = `BASE=${pinOf(imageOf("server").pin)}`;
-    run(["docker", "build", "--quiet", "--network", "host", "--build-arg", base, "--file", file, "--tag", tag, "."]);
-    run(["docker", "save", "--output", join(out, `${tag.replace("/", "-")}.tar`), tag]);
+  for (const image of releasedImages) {
+    say(`Building ${image.tag}`);
+    buildImage(image);
+    docker("save", "--output", join(out, `${image.tag.replace("/", "-")}.tar`), image.tag);
   }
 }
 
@@ -151,6 +145,19 @@ async function version({ date }: { readonly date: string }): Promise<void> {
   say(`This is version ${made} of ${date}. Run "generate", read CHANGELOG.md, and commit.`);
 }
 
+/** Prints a line for each image, and the paths that differ in it, with a folder of many such files as one line. */
+function compare(names: readonly string[]): void {
+  if (!has("docker", "version")) throw new Error("No Docker engine answers.");
+  for (const image of releasedImages.filter(({ tag }) => names.length === 0 || names.includes(tag))) {
+    const { seconds, bytes, compressedBytes, files, differing } = compareBuilds(image, () => performance.now());
+    const built = seconds.map((one) => `${one.toFixed(0)} s`).join(" and ");
+    const sizes = `${size(bytes)} unpacked, ${size(compressedBytes)} compressed`;
+    process.stdout.write(`${image.tag}: built in ${built}, ${sizes}, ${files} files, ${differing.length} differ\n`);
+    const counts = Map.groupBy(differing, (path) => path.split("/").slice(0, 5).join("/"));
+    for (const [path, { length }] of counts) process.stdout.write(`  ${path}${length > 1 ? ` (${length})` : ""}\n`);
+  }
+}
+
 const command = new Command("release")
   .description(
     "Makes everything that a release publishes, in a folder: packages, the chart, images, lists of components " +
@@ -171,6 +178,14 @@ command
   )
   .requiredOption("--date <date>", "date of the release, such as 2026-12-01")
   .action(version);
+
+command
+  .command("compare-builds")
+  .description(
+    "Builds each image twice without a cache, and names the files that differ, with sizes and times. Needs Docker.",
+  )
+  .argument("[images...]", "some of the images, such as parley/server")
+  .action(compare);
 
 try {
   await command.parseAsync();

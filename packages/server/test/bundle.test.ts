@@ -132,6 +132,22 @@ test("a bundled server answers all it answers from its sources, with threads and
 });
 
 describe("writing the bundle", () => {
+  test("twice gives the same files, if the time of the build is set", async () => {
+    const buildAt = async (time: string): Promise<string> => {
+      process.env["SOURCE_DATE_EPOCH"] = time;
+      rmSync(server("dist"), { recursive: true });
+      expect(await bundle()).toEqual({ code: 0, said: "" });
+      delete process.env["SOURCE_DATE_EPOCH"];
+      return readFileSync(server("dist/bundle.json"), "utf8");
+    };
+    const first = await buildAt("4000000000");
+    expect(await buildAt("4000000000")).toBe(first);
+    expect(await buildAt("4000000001")).not.toBe(first);
+    // The bundle of now, for the other tests.
+    rmSync(server("dist"), { recursive: true });
+    await bundle();
+  });
+
   test("again keeps the bundle before it for a week, which a running server may still load from", async () => {
     const monthAgo = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000);
     const weeksOld = server("dist/replaced-weeks-ago.js");

@@ -39,7 +39,8 @@ const sourcePlaces: Plugin = {
  * Threads and engine processes still start from the sources.
  */
 export async function writeBundle(): Promise<void> {
-  const writtenSeconds = secondsOf(Date.now());
+  // A build that should give the same files each time sets its time.
+  const writtenSeconds = Number(process.env["SOURCE_DATE_EPOCH"] ?? secondsOf(Date.now()));
   const bundle = await rolldown({
     input: program,
     platform: "node",
@@ -47,7 +48,7 @@ export async function writeBundle(): Promise<void> {
     logLevel: "silent",
   });
   const { output } = await bundle.generate({ entryFileNames: "[name]-[hash].js", chunkFileNames: "[name]-[hash].js" });
-  const sources = [...(await bundle.watchFiles).filter(isOurs), lockFile];
+  const sources = [...(await bundle.watchFiles).filter(isOurs).toSorted(), lockFile];
   await bundle.close();
 
   mkdirSync(bundleFolder, { recursive: true });
