@@ -78,6 +78,8 @@ export const repeatedSuites = {
       ),
       ...["200", "401", "503"].map((status) => `packages/server/src/operations/list-models/${status}.test.ts`),
       "packages/server/src/operations/retrieve-model/200.test.ts",
+      "packages/server/src/operations/retrieve-key/200.test.ts",
+      ...["200", "404"].map((status) => `packages/server/src/operations/retrieve-receipt/${status}.test.ts`),
       "packages/server/test/reports.test.ts",
     ],
     globalSetup: provideStores,

@@ -19,7 +19,7 @@ interface Clause {
   openai?: string;
 }
 
-const chapters = "HTTP AUTH MODL REQ MSG RESP SAMP STRM TOOL FMT LOGP ERR LIM OPS".split(" ");
+const chapters = "HTTP AUTH MODL REQ MSG RESP SAMP STRM TOOL FMT LOGP ERR LIM OPS ACCT".split(" ");
 const mention = new RegExp(`\\b(?:${chapters.join("|")})-\\d+`, "g");
 
 let document: Document;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   clauses = parse(await readText("clauses.yaml"));
 });
 
-const levels = "core stream sampling tools structured logprobs limits ops".split(" ");
+const levels = "core stream sampling tools structured logprobs limits ops account".split(" ");
 const models = "any greedy guided scripted".split(" ");
 const isShortName = (fault: string) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(fault);
 
@@ -97,9 +97,11 @@ describe("a text of the contract", () => {
       [...new Set(text.match(mention)?.map((id) => id.replace(/-.*/, "")))].toSorted();
     const named = operationsOf(document).map(({ operationId, description }) => [operationId, chaptersOf(description)]);
     expect(Object.fromEntries(named)).toEqual({
-      createChatCompletion: chapters.filter((chapter) => chapter !== "MODL").toSorted(),
+      createChatCompletion: chapters.filter((chapter) => !["MODL", "ACCT"].includes(chapter)).toSorted(),
       listModels: ["AUTH", "ERR", "MODL"],
       retrieveModel: ["AUTH", "ERR", "MODL"],
+      retrieveKey: ["ACCT", "AUTH", "ERR"],
+      retrieveReceipt: ["ACCT", "AUTH", "ERR"],
     });
   });
 

@@ -9,10 +9,10 @@ beforeAll(async () => {
   document = await bundle();
 });
 
-test("the canonical version is 3.1.1, and three operations are described", () => {
+test("the canonical version is 3.1.1, and five operations are described", () => {
   expect(document.openapi).toBe("3.1.1");
   const ids = operationsOf(document).map(({ operationId }) => operationId);
-  expect(ids).toEqual(["createChatCompletion", "listModels", "retrieveModel"]);
+  expect(ids).toEqual(["createChatCompletion", "listModels", "retrieveModel", "retrieveKey", "retrieveReceipt"]);
 });
 
 describe("the catalogue of errors", () => {

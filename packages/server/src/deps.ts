@@ -11,10 +11,10 @@ import type { Log } from "./observe/log.ts";
 import type { Metrics } from "./observe/metrics.ts";
 import type { Tracing } from "./observe/tracing.ts";
 import type { RefusalSample, RepeatedFaults } from "./observe/refusal-sample.ts";
-import type { ChatDeps } from "./operations/create-chat-completion/create-chat-completion.ts";
+import type { AllDeps } from "./operations/run-operation.ts";
 
 /** All dependencies of the request path. `server.ts` creates them. */
-export interface Deps extends ChatDeps, KeyDeps {
+export interface Deps extends AllDeps, KeyDeps {
   readonly config: Config;
   /** Returns the built docs portal. The first call may take seconds. */
   readonly openSite: () => Promise<Site>;

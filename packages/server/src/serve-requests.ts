@@ -136,7 +136,8 @@ const keysFor = (
   { apiKey, databaseUrl }: Config,
   keys: Pick<KeyStore, "find">,
   started: AsyncDisposableStack,
-): Pick<Deps, "findCaller" | "runningKeys"> => ({
+): Pick<Deps, "findCaller" | "keys" | "runningKeys"> => ({
+  keys: databaseUrl === undefined ? keys : { find: (id) => keys.find(id).catch(storeAway) },
   findCaller: withEnvironmentKey(apiKey, findStored(databaseUrl, withStoredKeys(keys, nowMs))),
   runningKeys: started.use(new RunningKeys(keys)),
 });
@@ -144,9 +145,14 @@ const keysFor = (
 const findStored = (databaseUrl: string | undefined, find: FindCaller): FindCaller =>
   databaseUrl === undefined ? find : unlessAway(find);
 
-/** While the database is away, the spending of a key cannot be looked up, and its requests get 503. */
-const spendingOf = ({ databaseUrl }: Config, ledger: RequestLedger): Pick<RequestLedger, "spentUsd"> =>
-  databaseUrl === undefined ? ledger : { spentUsd: (keyId, month) => ledger.spentUsd(keyId, month).catch(storeAway) };
+/** While the database is away, the requests and the spending of a key cannot be looked up, and its requests get 503. */
+const recordsOf = ({ databaseUrl }: Config, ledger: RequestLedger): Pick<RequestLedger, "find" | "spentUsd"> =>
+  databaseUrl === undefined
+    ? ledger
+    : {
+        find: (id) => ledger.find(id).catch(storeAway),
+        spentUsd: (keyId, month) => ledger.spentUsd(keyId, month).catch(storeAway),
+      };
 
 /** Creates the parts that admit requests: the limits, the turns in which bodies are read, and the bounds on memory. */
 function gatesFor({
@@ -157,21 +163,22 @@ function gatesFor({
   store,
 }: Pick<ServingParts, "config" | "ledger" | "listener" | "store"> & {
   readonly recorder: LedgerRecorder;
-}): Pick<Deps, "turns" | "admission" | "limits" | "gatheredBytes"> {
+}): Pick<Deps, "turns" | "admission" | "ledger" | "limits" | "gatheredBytes"> {
   const limits = new Limits(store.limits, { requests: config.requestsPerMinute, tokens: config.tokensPerMinute });
+  const records = recordsOf(config, ledger);
   const admission: AdmissionDeps = {
     assertOpen: () => {
       if (listener.isDraining) throw stopping();
     },
     limits,
     bodyBytes: new BodyBytes({ maxOfKey: config.bodyBytesPerKey, maxInTotal: config.bodyBytes }),
-    ledger: spendingOf(config, ledger),
+    ledger: records,
     recorder,
     reservedTokens: config.reservedTokens,
     nowMs,
   };
   const gatheredBytes = new GatheredBytes({ ofAnswer: config.answerBytes, ofAll: config.totalAnswerBytes });
-  return { turns: listener.turns, limits, admission, gatheredBytes };
+  return { turns: listener.turns, ledger: records, limits, admission, gatheredBytes };
 }
 
 const stopping = (): ApiError =>

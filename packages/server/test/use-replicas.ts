@@ -51,8 +51,8 @@ export function useReplicas(
   };
 }
 
-/** Tests that a valid key gets 503 on a path while PostgreSQL is away, and 200 when it is back. */
-export function testAwayPostgres(path: string): void {
+/** Tests that a valid key gets 503 on a path while PostgreSQL is away, and `status` when it is back. */
+export function testAwayPostgres(path: string, status = 200): void {
   const replicas = useReplicas(1);
   const needs = "(this needs PostgreSQL and Valkey or Redis)";
   test.skipIf(!canShare)(`OPS-18 a valid key gets 503 while PostgreSQL is away ${needs}`, async () => {
@@ -65,6 +65,6 @@ export function testAwayPostgres(path: string): void {
     expect(await response.json()).toMatchObject({ error: { code: "service_unavailable", param: null } });
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     await postgres.start();
-    expect((await server.fetch(path, key)).status).toBe(200);
+    expect((await server.fetch(path, key)).status).toBe(status);
   });
 }

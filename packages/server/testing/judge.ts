@@ -53,11 +53,15 @@ function declaredAnswer({ method, path, status, body }: Received): { answer?: An
   return { isDeclared: isEdge || status === 204 };
 }
 
+/** The paths with a parameter, which may have a slash. */
+const parameterPaths = ["/v1/models/{model}", "/v1/usage/{request_id}"].map(
+  (template) => [new RegExp(`^${template.replace(/\{\w+\}/, ".*[^/]")}$`), template] as const,
+);
+
 function pathItem(path: string): Document["paths"][string] | undefined {
   const [bare = ""] = path.split("?", 1);
-  return (
-    document.paths[bare] ?? (/^\/v1\/models\/.*[^/]$/.test(bare) ? document.paths["/v1/models/{model}"] : undefined)
-  );
+  const [, template] = parameterPaths.find(([pattern]) => pattern.test(bare)) ?? [];
+  return document.paths[bare] ?? (template === undefined ? undefined : document.paths[template]);
 }
 
 function headerFaults({ headers = {} }: Answer, { headers: received, status }: Received): string[] {

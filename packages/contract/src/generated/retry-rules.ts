@@ -25,6 +25,7 @@ export interface ErrorParams {
   invalid_api_key: null;
   insufficient_quota: null;
   model_not_found: string;
+  request_not_found: string;
   unknown_url: null;
   method_not_allowed: null;
   request_timeout: null;

@@ -112,6 +112,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the own key
+         * @description Returns the limits and budgets of the key that asks, how much of each is left, and when it starts again (ACCT-06 to
+         *     ACCT-09). It never returns a part of the key itself (AUTH-10).
+         *
+         *     It needs a key (AUTH-14), counts towards no limit and costs nothing. A key whose budget is spent may ask, too.
+         *     Errors have the same envelope as everywhere (ERR-01).
+         */
+        get: operations["retrieveKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/{request_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `x-request-id` of an answer to a request of the same key.
+                 * @example req_9f2c7d1e5b8a4036
+                 */
+                request_id: components["parameters"]["RequestIdOfReceipt"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve a receipt
+         * @description Returns the tokens, prices and exact cost of one request of the caller (ACCT-01 to ACCT-05), by the `x-request-id`
+         *     of its answer. A receipt is there as soon as the answer has begun. Some services remove old ones.
+         *
+         *     A request that was refused has no receipt: it was not charged. An id without a receipt, and one of another key's
+         *     request, get the same 404 `request_not_found` with `param` `request_id`.
+         *
+         *     It needs a key (AUTH-14), counts towards no limit and costs nothing. Errors have the same envelope as everywhere
+         *     (ERR-01).
+         */
+        get: operations["retrieveReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -829,6 +886,175 @@ export interface components {
             /** @description One model object per model. */
             data: components["schemas"]["Model"][];
         };
+        /** @description The record of one request of the caller, as it is charged. */
+        Receipt: {
+            /**
+             * @description Always `receipt`.
+             * @enum {string}
+             */
+            object: "receipt";
+            id: components["schemas"]["RequestId"];
+            /**
+             * @description The `id` of the model that answered.
+             * @example vendor/model-1
+             */
+            model: string;
+            /** @description True if the answer was streamed. */
+            stream: boolean;
+            outcome: components["schemas"]["ReceiptOutcome"];
+            /**
+             * @description The code of the error that ended the request (`x-error-catalog`). Absent if there was none.
+             * @example upstream_error
+             */
+            error_code?: string;
+            /**
+             * Format: date-time
+             * @description The time at which the request was admitted, in UTC.
+             * @example 2026-11-27T17:46:32.120Z
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description The time of its end, in UTC. Absent while it is open.
+             * @example 2026-11-27T17:46:35.904Z
+             */
+            ended_at?: string;
+            usage: components["schemas"]["ReceiptUsage"];
+            pricing: components["schemas"]["Pricing"];
+            /**
+             * @description The amount that was charged, in US dollars, as an exact decimal number (ACCT-05). It is that of the answer's `usage`. `0` while the request is open, because it is charged at its end, and for a request that costs nothing.
+             * @example 0.0000354
+             */
+            cost_usd: string;
+        };
+        /**
+         * @description How the request ended. `open`: it still runs. `complete`: its answer is whole. `cancelled`: the caller disconnected. `failed`: an error ended it. `abandoned`: its server died. A later version may add outcomes.
+         * @enum {string}
+         */
+        ReceiptOutcome: "open" | "complete" | "cancelled" | "failed" | "abandoned";
+        /** @description The tokens of the request, as in the `usage` of its answer. While it is open, they may be a few seconds old. */
+        ReceiptUsage: {
+            /** @description The tokens of the prompt. */
+            prompt_tokens: number;
+            /** @description The tokens that were generated. Reasoning and tool calls count. */
+            completion_tokens: number;
+            /** @description The sum of both. */
+            total_tokens: number;
+            prompt_tokens_details: components["schemas"]["PromptTokensDetails"];
+            completion_tokens_details: components["schemas"]["CompletionTokensDetails"];
+        };
+        /** @description The limits and budgets of a key, and how much of them is left. It never has a part of the key itself. */
+        KeyState: {
+            /**
+             * @description Always `key`.
+             * @enum {string}
+             */
+            object: "key";
+            /**
+             * @description The name that the operator gave the key.
+             * @example search-team
+             */
+            label: string;
+            /**
+             * Format: date-time
+             * @description The time at which the key was made, in UTC. Absent if it is not known.
+             * @example 2026-11-01T09:00:00.000Z
+             */
+            created_at?: string;
+            /**
+             * Format: date-time
+             * @description The time from which the key is refused, in UTC. Absent if it does not expire.
+             * @example 2027-12-31T00:00:00.000Z
+             */
+            expires_at?: string;
+            /**
+             * @description The models that the key may use, as in the model listing.
+             * @example [
+             *       "vendor/model-1",
+             *       "vendor/model-1-mini"
+             *     ]
+             */
+            models: string[];
+            limits: components["schemas"]["KeyLimits"];
+            /** @description Every budget that a request of the key has to fit in: those of the key, then those of its groups. Empty if there is none. */
+            budgets: components["schemas"]["KeyBudget"][];
+        };
+        /** @description The rate limits of the key. One without limits of its own has the server's default. */
+        KeyLimits: {
+            /** @description Requests per minute. */
+            requests: components["schemas"]["RateLimitState"];
+            /** @description Tokens per minute. */
+            tokens: components["schemas"]["RateLimitState"];
+            /**
+             * @description The number of requests that may run at a time. Absent if there is no limit.
+             * @example 8
+             */
+            concurrency?: number;
+        };
+        /** @description A limit per minute, with the same numbers as in the headers `x-ratelimit-*`. */
+        RateLimitState: {
+            /**
+             * @description The number of units per minute.
+             * @example 600
+             */
+            limit: number;
+            /**
+             * @description The number of those units that are left now.
+             * @example 598
+             */
+            remaining: number;
+            /**
+             * Format: date-time
+             * @description The time at which all of those units are available again, in UTC.
+             * @example 2026-11-27T17:46:36.000Z
+             */
+            resets_at: string;
+        };
+        /** @description A budget, with the amount that is left of it. All amounts are exact decimal numbers of US dollars. */
+        KeyBudget: {
+            scope: components["schemas"]["BudgetScope"];
+            /**
+             * @description The name of the group. Absent for a budget of the key itself.
+             * @example search
+             */
+            name?: string;
+            /**
+             * @description The budget.
+             * @example 100
+             */
+            limit_usd: string;
+            /**
+             * @description The cost of the requests that have ended, in this period.
+             * @example 37.2500118
+             */
+            usage_usd: string;
+            /**
+             * @description The rest of the budget, at least `0`. A part of it may be reserved for requests that are still running (`insufficient_quota`).
+             * @example 62.7499882
+             */
+            remaining_usd: string;
+            /**
+             * @description The period after which the budget starts again. Absent for a budget that does not. A later version may add periods.
+             * @enum {string}
+             */
+            period?: "day" | "week" | "month";
+            /**
+             * @description The time zone of the period, as in the IANA database. Present if and only if `period` is.
+             * @example UTC
+             */
+            time_zone?: string;
+            /**
+             * Format: date-time
+             * @description The start of the next period, in UTC. Present if and only if `period` is.
+             * @example 2026-12-01T00:00:00.000Z
+             */
+            resets_at?: string;
+        };
+        /**
+         * @description The owner of the budget: the key, its group, or the group that this one belongs to. A later version may add scopes.
+         * @enum {string}
+         */
+        BudgetScope: "key" | "group" | "parent_group";
         /**
          * @description A span of time, written in hours, minutes and seconds.
          * @example 1s
@@ -888,7 +1114,7 @@ export interface components {
          * @description The code of the error. The list is closed for this version. `x-error-catalog` explains each code, and says whether a retry can help and how long to wait. A later version may add codes. For an unknown code, the status and the headers say whether a retry can help.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "missing_required_parameter" | "invalid_type" | "invalid_value" | "unsupported_value" | "unsupported_parameter" | "unknown_parameter" | "invalid_schema" | "context_length_exceeded" | "invalid_api_key" | "insufficient_quota" | "model_not_found" | "unknown_url" | "method_not_allowed" | "request_timeout" | "request_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "capacity_exhausted" | "internal_error" | "upstream_error" | "service_unavailable" | "timeout";
+        ErrorCode: "invalid_json" | "missing_required_parameter" | "invalid_type" | "invalid_value" | "unsupported_value" | "unsupported_parameter" | "unknown_parameter" | "invalid_schema" | "context_length_exceeded" | "invalid_api_key" | "insufficient_quota" | "model_not_found" | "request_not_found" | "unknown_url" | "method_not_allowed" | "request_timeout" | "request_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "capacity_exhausted" | "internal_error" | "upstream_error" | "service_unavailable" | "timeout";
         /**
          * @description The same value as the header `x-request-id`. Name it when you ask for help.
          * @example req_9f2c7d1e5b8a4036
@@ -947,6 +1173,24 @@ export interface components {
         };
         /** @description The model does not exist, or the key may not use it. On any other path, nothing is served there. */
         NotFound: {
+            headers: {
+                "x-request-id": components["headers"]["XRequestId"];
+                "X-Client-Request-Id": components["headers"]["XClientRequestId"];
+                "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequests"];
+                "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokens"];
+                "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequests"];
+                "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokens"];
+                "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
+                "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description This key has no receipt of that id. On any other path, nothing is served there. */
+        ReceiptNotFound: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
                 "X-Client-Request-Id": components["headers"]["XClientRequestId"];
@@ -1205,6 +1449,11 @@ export interface components {
          * @example vendor/model-1
          */
         ModelId: string;
+        /**
+         * @description The `x-request-id` of an answer to a request of the same key.
+         * @example req_9f2c7d1e5b8a4036
+         */
+        RequestIdOfReceipt: string;
         /**
          * @description If this is `true`, in upper or lower case, members that would otherwise be ignored are refused with 400 `unknown_parameter`: every member that the contract does not know or accepts without effect, and a maximum that would be lowered. Any other value has no effect.
          * @example true
@@ -1486,6 +1735,99 @@ export interface operations {
             400: components["responses"]["MalformedRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["HeadTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    retrieveKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The caller's own id for this request, of up to 512 printable ASCII characters (0x20 to 0x7e). It is echoed under the same name. An id that breaks this rule is ignored.
+                 * @example order-4711/attempt-2
+                 */
+                "X-Client-Request-Id"?: components["parameters"]["XClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state of the key. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "X-Client-Request-Id": components["headers"]["XClientRequestId"];
+                    "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokens"];
+                    "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequests"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokens"];
+                    "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
+                    "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyState"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["Unauthorized"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["HeadTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    retrieveReceipt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The caller's own id for this request, of up to 512 printable ASCII characters (0x20 to 0x7e). It is echoed under the same name. An id that breaks this rule is ignored.
+                 * @example order-4711/attempt-2
+                 */
+                "X-Client-Request-Id"?: components["parameters"]["XClientRequestId"];
+            };
+            path: {
+                /**
+                 * @description The `x-request-id` of an answer to a request of the same key.
+                 * @example req_9f2c7d1e5b8a4036
+                 */
+                request_id: components["parameters"]["RequestIdOfReceipt"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receipt. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "X-Client-Request-Id": components["headers"]["XClientRequestId"];
+                    "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokens"];
+                    "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequests"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokens"];
+                    "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
+                    "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["ReceiptNotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["HeadTimeout"];
             414: components["responses"]["UriTooLong"];

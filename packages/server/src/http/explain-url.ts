@@ -4,7 +4,7 @@ import { isGeminiMethod, otherApiHint } from "./other-apis.ts";
 
 const chatPath = "/v1/chat/completions";
 const modelsPath = "/v1/models";
-const known = `POST ${chatPath}, GET ${modelsPath} and GET ${modelsPath}/{model}`;
+const known = `POST ${chatPath}, GET ${modelsPath}, GET ${modelsPath}/{model}, GET /v1/key and GET /v1/usage/{request_id}`;
 
 /**
  * Only this many characters of a path are compared. The work grows with the square of the length, and anyone may send a

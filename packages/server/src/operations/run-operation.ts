@@ -1,4 +1,5 @@
 import type { Caller } from "../accounts/keys/caller.ts";
+import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { MatchedOperation } from "../http/match-operation.ts";
 import type { ValidatedBody } from "../chat/body/validate-body.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -10,13 +11,24 @@ import type { Call, Operation, OperationId, Operations } from "./call.ts";
 import { createChatCompletion } from "./create-chat-completion/create-chat-completion.ts";
 import type { ChatDeps } from "./create-chat-completion/create-chat-completion.ts";
 import { listModels } from "./list-models/list-models.ts";
+import { retrieveKey } from "./retrieve-key/retrieve-key.ts";
+import type { KeyStateDeps } from "./retrieve-key/retrieve-key.ts";
+import { retrieveReceipt } from "./retrieve-receipt/retrieve-receipt.ts";
 import { retrieveModel } from "./retrieve-model/retrieve-model.ts";
 
+/** The parts that all operations together need. */
+export interface AllDeps extends ChatDeps, KeyStateDeps {
+  /** Looks up the requests and the spending of keys. */
+  readonly ledger: Pick<UsageLedger, "find" | "spentUsd">;
+}
+
 /** Returns all operations of the contract, by id. */
-export const buildOperations = (deps: ChatDeps): Operations => ({
+export const buildOperations = (deps: AllDeps): Operations => ({
   createChatCompletion: createChatCompletion(deps),
   listModels: listModels(deps.models),
   retrieveModel: retrieveModel(deps.models),
+  retrieveKey: retrieveKey(deps),
+  retrieveReceipt: retrieveReceipt(deps.ledger),
 });
 
 export interface OperationDeps {

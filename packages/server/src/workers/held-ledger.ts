@@ -1,7 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { EngineUsage } from "@parley/inference";
 import { noUsage } from "../accounts/ledger/ledger-recorder.ts";
-import type { Checkpoint, CloseRecord, OpenRecord, RequestLedger } from "../accounts/ledger/usage-ledger.ts";
+import type {
+  Checkpoint,
+  CloseRecord,
+  LedgerEntry,
+  OpenRecord,
+  RequestLedger,
+} from "../accounts/ledger/usage-ledger.ts";
 
 interface Entry {
   readonly keyId: string;
@@ -49,6 +55,10 @@ export class HeldLedger implements RequestLedger {
 
   spentUsd(keyId: string, month?: string): Promise<string> {
     return this.#ledger.spentUsd(keyId, month);
+  }
+
+  find(id: string): Promise<LedgerEntry | undefined> {
+    return this.#ledger.find(id);
   }
 
   assertWritable(): Promise<void> {

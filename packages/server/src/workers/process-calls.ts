@@ -64,6 +64,7 @@ export const ledgerCalls = callsOf<RequestLedger>()("ledger", [
   "checkpoint",
   "close",
   "spentUsd",
+  "find",
   "assertWritable",
 ]);
 export const limitCalls = callsOf<HeldLimits>()("limits", ["states", "take", "takeTokens", "commit", "rollback"]);

@@ -158,5 +158,5 @@ export interface UsageLedger {
 /** The methods of a ledger that requests need. */
 export type RequestLedger = Pick<
   UsageLedger,
-  "open" | "withdraw" | "checkpoint" | "close" | "spentUsd" | "assertWritable"
+  "open" | "withdraw" | "checkpoint" | "close" | "spentUsd" | "find" | "assertWritable"
 >;

@@ -1,0 +1,3 @@
+import { testAwayPostgres } from "../../../test/use-replicas.ts";
+
+testAwayPostgres("/key");

@@ -1,0 +1,74 @@
+import { Big } from "big.js";
+import type { components } from "@parley/contract/types";
+import type { Caller } from "../../accounts/keys/caller.ts";
+import { environmentKey } from "../../accounts/keys/find-caller.ts";
+import type { KeyStore } from "../../accounts/keys/key-store.ts";
+import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
+import type { LimitState } from "../../accounts/limits/limit-store.ts";
+import type { Limits } from "../../accounts/limits/limits.ts";
+import { monthOf, startOfNextMonth } from "../../accounts/money/month.ts";
+import { modelsFor } from "../../models/pick-engine.ts";
+import type { ServedModels } from "../../models/pick-engine.ts";
+import type { Operation } from "../call.ts";
+
+type KeyState = components["schemas"]["KeyState"];
+type KeyBudget = KeyState["budgets"][number];
+
+export interface KeyStateDeps {
+  readonly models: ServedModels;
+  readonly keys: Pick<KeyStore, "find">;
+  readonly ledger: Pick<UsageLedger, "spentUsd">;
+  readonly limits: Limits;
+  /** The wall clock, in milliseconds since 1970. */
+  readonly nowMs: () => number;
+}
+
+/** Returns the limits and budgets of the caller's key. The id of the key is left out, because it is a part of its token. */
+export const retrieveKey =
+  ({ models, keys, ledger, limits, nowMs }: KeyStateDeps): Operation<"retrieveKey"> =>
+  async ({ caller }) => {
+    const [key, { requests, tokens }, budgets] = await Promise.all([
+      keys.find(caller.keyId),
+      limits.states(caller),
+      budgetsOf(caller, ledger, nowMs()),
+    ]);
+    const rateOf = ({ limit, remaining, resetMs }: LimitState): KeyState["limits"]["requests"] => ({
+      limit,
+      remaining,
+      resets_at: toTime(nowMs() + resetMs),
+    });
+    return {
+      object: "key",
+      label: key?.name ?? environmentKey,
+      ...(key && { created_at: toTime(key.createdMs) }),
+      ...(key?.expiresMs !== undefined && { expires_at: toTime(key.expiresMs) }),
+      models: modelsFor(models, caller).map(({ id }) => id),
+      limits: {
+        requests: rateOf(requests),
+        tokens: rateOf(tokens),
+        ...(caller.concurrency !== undefined && { concurrency: caller.concurrency }),
+      },
+      budgets,
+    };
+  };
+
+const toTime = (ms: number): string => new Date(ms).toISOString();
+
+/** Returns the budgets of a key: its total, then that of the month. */
+async function budgetsOf(
+  { keyId, budgetUsd, monthlyBudgetUsd }: Caller,
+  ledger: Pick<UsageLedger, "spentUsd">,
+  nowMs: number,
+): Promise<KeyBudget[]> {
+  const month = { period: "month", time_zone: "UTC", resets_at: toTime(startOfNextMonth(nowMs)) } as const;
+  const budgets: KeyBudget[] = [];
+  if (budgetUsd !== undefined) budgets.push(stateOf(budgetUsd, await ledger.spentUsd(keyId)));
+  if (monthlyBudgetUsd === undefined) return budgets;
+  const spentUsd = await ledger.spentUsd(keyId, monthOf(nowMs));
+  return [...budgets, { ...stateOf(monthlyBudgetUsd, spentUsd), ...month }];
+}
+
+function stateOf(limitUsd: string, usageUsd: string): KeyBudget {
+  const rest = new Big(limitUsd).minus(usageUsd);
+  return { scope: "key", limit_usd: limitUsd, usage_usd: usageUsd, remaining_usd: rest.lt(0) ? "0" : rest.toFixed() };
+}
