@@ -30,20 +30,40 @@ const words: Readonly<Record<string, Grade>> = {
 export function judgeWords(released: Json, current: Json): readonly Change[] {
   const [before, now] = [wordsIn(released), wordsIn(current)];
   return [...new Set([...before.keys(), ...now.keys()])].flatMap((place) => {
+    const [old, added] = [before.get(place), now.get(place)];
     const ofAddition = words[place.split(" ").at(-1) ?? ""] ?? "breaking";
-    return compare([place], before.get(place), now.get(place), ofAddition);
+    // A keyword of a schema that is new changes nothing for a caller of the release.
+    const isNewOwner = added !== undefined && !isIn(released, added.owner);
+    return compare([place], old?.value, added?.value, isNewOwner ? "additive" : ofAddition);
   });
 }
 
+/** A keyword's value, and the path of the object that has it. */
+interface Word {
+  readonly owner: readonly string[];
+  readonly value: unknown;
+}
+
 /** Finds the values of all these keywords in a document, by their places. */
-function wordsIn(node: unknown, place = "", found = new Map<string, unknown>()): ReadonlyMap<string, unknown> {
+function wordsIn(
+  node: unknown,
+  path: readonly string[] = [],
+  found = new Map<string, Word>(),
+): ReadonlyMap<string, Word> {
   if (typeof node !== "object" || node === null) return found;
   for (const [name, value] of Object.entries(node)) {
-    const at = place === "" ? name : `${place} ${name}`;
-    if (Object.hasOwn(words, name)) found.set(at, value);
+    const at = [...path, name];
+    if (Object.hasOwn(words, name)) found.set(at.join(" "), { owner: path, value });
     else wordsIn(value, at, found);
   }
   return found;
+}
+
+/** Returns whether a document has a value at this path. */
+function isIn(document: unknown, path: readonly string[]): boolean {
+  const [name, ...rest] = path;
+  if (name === undefined) return document !== undefined;
+  return isRecord(document) || Array.isArray(document) ? isIn(Object(document)[name], rest) : false;
 }
 
 function compare(path: readonly string[], before: unknown, now: unknown, ofAddition: Grade): Change[] {

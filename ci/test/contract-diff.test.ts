@@ -137,6 +137,12 @@ const edits: readonly (readonly [title: string, grade: Grade, place: string, edi
     "GET /v1/models, answer 200: headers x-request-id",
     (d) => delete d.paths["/v1/models"].get.responses["200"].headers["x-request-id"],
   ],
+  [
+    "a list of values in a new schema may grow",
+    "additive",
+    "components schemas More x-may-grow",
+    (d) => (d.components.schemas.More = { type: "string", enum: ["a"], "x-may-grow": true }),
+  ],
   ["an operation is added", "additive", "/v1/more", (d) => (d.paths["/v1/more"] = bundle.paths["/v1/models"])],
   ["an operation is gone", "breaking", "/v1/models/{model}", (d) => delete d.paths["/v1/models/{model}"]],
   [

@@ -26,12 +26,16 @@ def response_headers(exchange: Exchange) -> str | None:
 
 
 def _declared(exchange: Exchange) -> dict[str, dict]:
-    operations = document["paths"].get(exchange.path) or document["paths"]["/v1/models/{model}"]
+    operations = document["paths"].get(exchange.path) or document["paths"][_template(exchange.path)]
     operation = operations.get(exchange.method.lower()) or next(
         iter(one for one in operations.values() if "responses" in one)
     )
     answer = resolve(operation["responses"].get(str(exchange.status), {}))
     return {name.lower(): resolve(header) for name, header in answer.get("headers", {}).items()}
+
+
+def _template(path: str) -> str:
+    return "/v1/usage/{request_id}" if path.startswith("/v1/usage/") else "/v1/models/{model}"
 
 
 def _request_ids(exchange: Exchange) -> str | None:

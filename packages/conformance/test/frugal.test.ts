@@ -68,8 +68,16 @@ test("levels that are not claimed are probed, and reported as found, not found o
   await using reference = await startSubject();
   const whole = await reportOf(reference, { isProbing: true });
   const found = Object.entries(whole.levels).filter(([, { isFound }]) => isFound);
-  expect(found.map(([level]) => level)).toEqual(["sampling", "tools", "structured", "logprobs", "limits", "ops"]);
-  expect(whole.run.probes).toBe(4);
+  expect(found.map(([level]) => level)).toEqual([
+    "sampling",
+    "tools",
+    "structured",
+    "logprobs",
+    "limits",
+    "ops",
+    "account",
+  ]);
+  expect(whole.run.probes).toBe(5);
   await using poor = await startSubject({
     generated: (body) => ({ ...body, tools: undefined, tool_choice: undefined, response_format: undefined }),
     ...withChoices((choice) => ({ ...choice, logprobs: null })),

@@ -20,6 +20,7 @@ export const chapters: Readonly<Record<string, string>> = {
   ERR: "Errors",
   LIM: "Limits",
   OPS: "Failing engines, load, charges",
+  ACCT: "Own keys and receipts",
 };
 
 const prefixOf = (id: string): string => id.slice(0, id.indexOf("-"));

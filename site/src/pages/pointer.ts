@@ -18,6 +18,8 @@ const operations: Readonly<Record<string, string>> = {
   "/v1/chat/completions": "createChatCompletion",
   "/v1/models": "listModels",
   "/v1/models/{model}": "retrieveModel",
+  "/v1/key": "retrieveKey",
+  "/v1/usage/{request_id}": "retrieveReceipt",
 };
 
 /** Names a place, with a link where the portal shows it. */

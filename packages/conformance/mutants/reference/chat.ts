@@ -1,4 +1,5 @@
 import { valueAt, isRecord, parse } from "../../src/judge/read.ts";
+import { keepReceipt } from "./account.ts";
 import { admit } from "./admission.ts";
 import type { Body } from "./answers.ts";
 import type { Call } from "./call.ts";
@@ -12,7 +13,6 @@ import type { Reply } from "./mutant.ts";
 import { ignoredWords } from "./schema-words.ts";
 import { fault, findViolation, ignoredMembers } from "./violation.ts";
 import type { Violation } from "./violation.ts";
-import type { World } from "./world.ts";
 
 const schema = { $ref: "#/components/schemas/ChatCompletionRequest" };
 
@@ -34,7 +34,7 @@ export async function answerChat(call: Call, given: string): Promise<Reply | und
   const bodyOf = (value: unknown): Body => (isRecord(value) ? value : {});
   const changed = mutant.violation ? mutant.violation(own, bodyOf(parsed), head) : own;
   const body = mutant.body?.(bodyOf(parsed), head) ?? bodyOf(parsed);
-  if (changed) return refuse(world, changed);
+  if (changed) return refuse(call, changed);
   const names = namedMembers(body);
   const found = mutant.ignored?.(names, body) ?? names;
   const shown = found
@@ -71,11 +71,13 @@ function namedMembers(body: Body): readonly string[] {
 }
 
 /** A server without a bug records nothing of a refusal. */
-function refuse(world: World, violation: Violation): Reply {
+function refuse({ world, key }: Call, violation: Violation): Reply {
   const reply = errorReply(violation);
   if (world.mutant.flags?.has("refusals-recorded") !== true) return reply;
   const id = newRequestId();
-  world.rows.push({ id, prompt_tokens: 1, completion_tokens: 0, cost_usd: "0.01", outcome: "failed" });
+  const row = { id, prompt_tokens: 1, completion_tokens: 0, cost_usd: "0.01", outcome: "failed" } as const;
+  world.rows.push(row);
+  keepReceipt(world, key, row, {});
   return { ...reply, headers: { ...reply.headers, "x-request-id": id } };
 }
 

@@ -1,3 +1,4 @@
+import { keepReceipt } from "./account.ts";
 import { limitHeaders } from "./keys.ts";
 import { prices } from "./models.ts";
 import type { Reply, Row } from "./mutant.ts";
@@ -114,7 +115,7 @@ function failedAnswer(generation: Generation, error: unknown): Reply {
   return { ...reply, headers: { ...reply.headers, "x-request-id": requestId } };
 }
 
-function writeRow({ call: { world }, requestId, meter, outcome }: Generation): void {
+function writeRow({ call: { world, key }, body, requestId, meter, outcome }: Generation): void {
   const { cost_usd: cost, prompt_tokens: tokens } = meter.usage;
   const isFree = outcome === "failed";
   const row: Row = {
@@ -125,4 +126,5 @@ function writeRow({ call: { world }, requestId, meter, outcome }: Generation): v
     outcome,
   };
   world.rows.push(...(world.mutant.rows?.(row) ?? [row]));
+  keepReceipt(world, key, row, body, meter);
 }

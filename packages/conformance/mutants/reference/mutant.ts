@@ -94,6 +94,9 @@ export type Flag =
   | "failure-sticks"
   | "stand-in"
   | "refusals-recorded"
+  | "receipts-for-all"
+  | "foreign-receipt-told"
+  | "lookups-count"
   | "full-queue-waits"
   | "maximum-reserved-whole"
   | "bad-request-in-stream";

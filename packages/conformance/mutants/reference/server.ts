@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { limit } from "../../src/contract/contract.ts";
 import { scenariosFor } from "../../src/scenarios.ts";
+import { accountReply, isAccountPath } from "./account.ts";
 import { enter } from "./admission.ts";
 import { answerChat } from "./chat.ts";
 import { edgeReply, errorReply, writeReply } from "./edge.ts";
@@ -58,6 +59,7 @@ export async function startReference(
       }),
     },
     rows: [],
+    receipts: new Map(),
     cached: new Set(),
     running: 0,
     waiting: 0,
@@ -168,7 +170,7 @@ const preflight = {
 const isPreflight = ({ method, headers }: Head): boolean =>
   method === "OPTIONS" && headers["origin"] !== undefined && headers["access-control-request-method"] !== undefined;
 const isKnown = (path: string): boolean =>
-  path === "/v1/chat/completions" || path === "/v1/models" || path.startsWith("/v1/models/");
+  path === "/v1/chat/completions" || path === "/v1/models" || path.startsWith("/v1/models/") || isAccountPath(path);
 
 function findKey(world: World, head: Head): Key | undefined {
   const given = head.raw.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "authorization").length;
@@ -194,6 +196,7 @@ async function route(
       ...fault("method_not_allowed", null, `This path has ${allowed}.`, 405),
       headers: { allow: allowed },
     });
+  if (isAccountPath(path)) return accountReply(world, path, key);
   if (allowed === "GET") return modelReply(world, path, key);
   const refused = world.mutant.flags?.has("budget-after-body") === true ? undefined : enter(key);
   if (refused) return errorReply(refused);

@@ -9,6 +9,8 @@ export interface World {
   readonly keys: ReadonlyMap<string, Key>;
   readonly engine: Engine;
   readonly rows: Row[];
+  /** By request id. */
+  readonly receipts: Map<string, { readonly key: Key; readonly receipt: unknown }>;
   /** The long prompts so far, each with its key. */
   readonly cached: Set<string>;
   running: number;

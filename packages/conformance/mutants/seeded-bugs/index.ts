@@ -1,3 +1,4 @@
+import { account } from "./account.ts";
 import { answers } from "./answers.ts";
 import { authAndModels } from "./auth-and-models.ts";
 import type { SeededBugs } from "./mutate.ts";
@@ -16,4 +17,5 @@ export const seededBugs: SeededBugs = {
   ...streams,
   ...toolsAndFormats,
   ...operations,
+  ...account,
 };

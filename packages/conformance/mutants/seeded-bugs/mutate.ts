@@ -6,7 +6,7 @@ import type { Violation } from "../reference/violation.ts";
 
 /** Mutants by the names that the clauses of the contract give to the bugs. */
 export type SeededBugs = Readonly<Record<string, Mutant>>;
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 type IsIt = (found: Violation, body: Body, head: Head) => boolean;
 

@@ -2,6 +2,7 @@ import type { TestGroup, Check, Step, Unchecked } from "../judge/check.ts";
 import { partsOfQuestion, say } from "../requests/chat-request.ts";
 import { combinedSteps } from "../requests/combined-request.ts";
 import { probeSteps } from "../requests/level-probes.ts";
+import { acct } from "./acct/checks.ts";
 import { auth } from "./auth/checks.ts";
 import { accepted as acceptedAuth } from "./auth/requests.ts";
 import { err } from "./err/checks.ts";
@@ -37,6 +38,7 @@ export const testGroups: Readonly<Record<string, TestGroup>> = {
   SAMP: samp,
   LIM: lim,
   OPS: ops,
+  ACCT: acct,
 };
 
 /**

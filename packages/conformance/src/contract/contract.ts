@@ -5,7 +5,17 @@ import type { Streams } from "@parley/contract/stream-words";
 import { compile } from "@parley/contract/validator";
 import type { Judge } from "@parley/contract/validator";
 
-export const levels = ["core", "stream", "sampling", "tools", "structured", "logprobs", "limits", "ops"] as const;
+export const levels = [
+  "core",
+  "stream",
+  "sampling",
+  "tools",
+  "structured",
+  "logprobs",
+  "limits",
+  "ops",
+  "account",
+] as const;
 export type Level = (typeof levels)[number];
 
 /** Abilities of the model behind a service. Some clauses can be judged only with such a model. */

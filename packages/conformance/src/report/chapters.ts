@@ -17,6 +17,7 @@ export const chapterTitles: Readonly<Record<string, string>> = {
   SAMP: "sampling",
   LIM: "limits",
   OPS: "operations",
+  ACCT: "accounts",
 };
 
 export const chapterOf = (id: string): string => id.replace(/-.*$/, "");

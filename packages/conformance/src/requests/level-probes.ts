@@ -3,7 +3,7 @@ import type { Step } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
 import { cannot, must } from "../judge/finding.ts";
 import { valueAt, completionOf, contentOf, finishOf, isRecord, listAt, parse, textAt } from "../judge/read.ts";
-import { chat, say } from "./chat-request.ts";
+import { chat, httpRequest, say } from "./chat-request.ts";
 
 /** A probe of a level that is not claimed. It shows if the service has the level at all, not if its clauses are kept. */
 export interface Probe {
@@ -49,6 +49,10 @@ export const probeSteps: readonly Step[] = [
     requests: (context) => [chat(context, { logprobs: true, top_logprobs: 2, max_completion_tokens: 4 })],
   },
   {
+    name: "probe of account",
+    requests: (context) => [httpRequest(context, "GET", `${context.profile.basePath}/key`)],
+  },
+  {
     name: "probe of ops",
     needs: ["models"],
     how: "side by side",
@@ -64,6 +68,7 @@ const gates: Partial<Readonly<Record<Level, string>>> = {
   tools: "probe of tools",
   structured: "probe of structured",
   logprobs: "probe of logprobs",
+  account: "probe of account",
 };
 
 /** The steps that show which of the levels are offered. */
@@ -162,6 +167,15 @@ export const probes: Readonly<Record<Level, Probe>> = {
       const ids = context.answers("probe of ops").map((answer) => /"id":"([^"]+)"/.exec(answer.text)?.[1]);
       must(new Set(ids).size === ids.length, context.answer("probe of ops"), "an id for each", ids.join(", "));
       return "two streams run side by side";
+    },
+  },
+  account: {
+    uses: ["probe of account"],
+    judge: (context) => {
+      const answer = context.answer("probe of account");
+      const isShown = answer.status === 200 && isRecord(valueAt(answer.json, "/limits"));
+      must(isShown, answer, "the limits of the own key", answer.summary);
+      return "the own key shows its limits";
     },
   },
 };

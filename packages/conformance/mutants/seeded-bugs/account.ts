@@ -1,0 +1,54 @@
+import { isRecord, listAt } from "../../src/judge/read.ts";
+import type { Mutant } from "../reference/mutant.ts";
+import { flagged, lacking, replied } from "./mutate.ts";
+import type { Json, SeededBugs } from "./mutate.ts";
+
+/** Changes the body of a success on these paths. */
+const onPath = (start: string, edit: (body: Json) => Partial<Parameters<NonNullable<Mutant["reply"]>>[0]>): Mutant =>
+  replied((reply, head) =>
+    head.path.startsWith(start) && reply.status === 200 && isRecord(reply.body) ? edit(reply.body) : {},
+  );
+const receipts = (edit: (receipt: Json) => Json): Mutant => onPath("/v1/usage/", (body) => ({ body: edit(body) }));
+const keyStates = (edit: (state: Json) => Json): Mutant => onPath("/v1/key", (body) => ({ body: edit(body) }));
+const budgetsOf = (state: Json): readonly Json[] => listAt(state, "/budgets").filter(isRecord);
+
+const notFound = (code: string, param: string | null): Json => ({
+  error: { message: "There is none.", type: "invalid_request_error", param, code },
+  request_id: "req_1",
+});
+
+export const account: SeededBugs = {
+  "receipt-differs-from-usage": receipts((receipt) => ({
+    ...receipt,
+    usage: { ...(receipt["usage"] as Json), prompt_tokens: 1 }, // every receipt has its usage
+  })),
+  "receipt-of-stream-missing": onPath("/v1/usage/", (body) =>
+    body["stream"] === true ? { status: 404, body: notFound("request_not_found", "request_id") } : {},
+  ),
+  "unknown-receipt-as-unknown-url": replied((reply, head) =>
+    head.path.startsWith("/v1/usage/") && reply.status === 404 ? { body: notFound("unknown_url", null) } : {},
+  ),
+  "foreign-receipt-shown": flagged("receipts-for-all"),
+  "foreign-receipt-told-apart": flagged("foreign-receipt-told"),
+  "receipt-of-refusal": flagged("refusals-recorded"),
+  "receipt-rounded": receipts((receipt) => ({ ...receipt, cost_usd: Number(receipt["cost_usd"]).toFixed(5) })),
+  "receipt-without-prices": receipts((receipt) => lacking(receipt, "pricing")),
+  "key-limits-differ": keyStates((state) => ({
+    ...state,
+    limits: { ...(state["limits"] as Json), requests: { limit: 1, remaining: 1, resets_at: new Date().toISOString() } }, // every key has limits
+  })),
+  "key-lookup-counts": flagged("lookups-count"),
+  "spent-key-refused": onPath("/v1/key", (body) =>
+    budgetsOf(body).length > 0
+      ? {
+          status: 402,
+          body: { ...notFound("insufficient_quota", null), request_id: "req_1" },
+        }
+      : {},
+  ),
+  "spent-budget-hidden": keyStates((state) => ({ ...state, budgets: [] })),
+  "reset-in-the-past": keyStates((state) => ({
+    ...state,
+    budgets: budgetsOf(state).map((budget) => ({ ...budget, resets_at: "2020-01-01T00:00:00.000Z" })),
+  })),
+};
