@@ -162,7 +162,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   http: ["accounts", "config", "errors", "models", "observe"],
   sockets: ["config", "errors", "http", "observe"],
   chat: ["accounts", "config", "errors", "http", "models", "observe"],
-  operations: ["accounts", "chat", "http", "models"],
+  operations: ["accounts", "chat", "errors", "http", "models"],
   site: ["config", "errors", "http"],
   express: ["chat", "deps.ts", "site"],
 };

@@ -52,6 +52,14 @@ const printed: Readonly<
     program: /^vendor\/model-1 of vendor\n$/,
     curl: /"id":"vendor\/model-1","object":"model"/,
   },
+  key: {
+    program: /^\d+ of 10000 requests left\n$/,
+    curl: /^"limits":\{"requests":\{"limit":10000,.*\},"budgets":\[\]\}\n$/,
+  },
+  receipt: {
+    program: /^complete: 0\.0\d+ US dollars\n$/,
+    curl: /^\{"object":"receipt","id":"req_\w+",.*"cost_usd":"0\.0\d+"\}$/,
+  },
   ignored: {
     program: new RegExp(`^${said}\nWithout effect: store\n$`),
     curl: /^x-ignored-params: store,mirostat\r?\n$/i,

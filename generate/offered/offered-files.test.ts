@@ -36,7 +36,7 @@ const runCollection = (key: string) => {
 
 test("the Postman collection runs, and its tests pass for every request", async () => {
   const { exitCode, output } = await runCollection(testKey);
-  expect([exitCode, output]).toEqual([0, expect.stringMatching(/assertions *\| *16 *\| *0/)]);
+  expect([exitCode, output]).toEqual([0, expect.stringMatching(/assertions *\| *18 *\| *0/)]);
 });
 
 test("the Postman collection fails with a key that the server does not know", async () => {

@@ -16,6 +16,7 @@ export function postmanCollection(calls: readonly ExampleCall[]): string {
     variable: [
       { key: "base_url", value: "http://127.0.0.1:8080" },
       { key: "key", value: "your-key" },
+      { key: "request_id", value: "" },
     ],
     auth: { type: "bearer", bearer: [{ key: "token", value: "{{key}}", type: "string" }] },
     item: groups.map((name) => ({ name, item: calls.filter(({ group }) => group === name).map(itemOf) })),
@@ -24,12 +25,14 @@ export function postmanCollection(calls: readonly ExampleCall[]): string {
 }
 
 function itemOf(call: ExampleCall): object {
+  // The receipt of the last chat request of the collection.
+  const path = call.operationId === "retrieveReceipt" ? "/v1/usage/{{request_id}}" : call.path;
   return {
     name: call.title,
     request: {
       method: call.method,
       header: call.body === undefined ? [] : [{ key: "Content-Type", value: "application/json" }],
-      url: { raw: `{{base_url}}${call.path}`, host: ["{{base_url}}"], path: call.path.split("/").slice(1) },
+      url: { raw: `{{base_url}}${path}`, host: ["{{base_url}}"], path: path.split("/").slice(1) },
       ...(call.body !== undefined && { body: { mode: "raw", raw: JSON.stringify(call.body, undefined, 2) } }),
     },
     event: [{ listen: "test", script: { type: "text/javascript", exec: testsOf(call) } }],
@@ -41,6 +44,9 @@ const isStream = ({ body }: ExampleCall): boolean =>
 
 const testsOf = (call: ExampleCall): string[] => [
   'pm.test("is answered with 200", () => pm.response.to.have.status(200));',
+  ...(call.body === undefined
+    ? []
+    : ['pm.collectionVariables.set("request_id", pm.response.headers.get("x-request-id"));']),
   ...(isStream(call)
     ? ['pm.test("is a whole stream", () => pm.expect(pm.response.text().trim().endsWith("data: [DONE]")).to.be.true);']
     : []),

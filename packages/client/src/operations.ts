@@ -1,7 +1,7 @@
 import createClient from "openapi-fetch";
 import { writeExact } from "./exact-json.ts";
 import type { paths } from "@parley/contract/types";
-import type { ChatCompletion, CreateRequest, Model, StreamRequest } from "./types.ts";
+import type { ChatCompletion, CreateRequest, KeyState, Model, Receipt, StreamRequest } from "./types.ts";
 
 /** The inputs of one attempt. */
 export interface Exchange {
@@ -25,6 +25,8 @@ export interface Operations {
   stream(request: StreamRequest): Operation<ReadableStream<Uint8Array> | null>;
   models(): Operation<{ readonly data: Model[] }>;
   model(id: string): Operation<Model>;
+  key(): Operation<KeyState>;
+  receipt(requestId: string): Operation<Receipt>;
 }
 
 export function openOperations(baseURL: string): Operations {
@@ -41,6 +43,9 @@ export function openOperations(baseURL: string): Operations {
     models: () => (exchange) => client.GET("/v1/models", toInit(exchange)),
     model: (id) => (exchange) =>
       client.GET("/v1/models/{model}", { ...toInit(exchange), params: { path: { model: id } } }),
+    key: () => (exchange) => client.GET("/v1/key", toInit(exchange)),
+    receipt: (id) => (exchange) =>
+      client.GET("/v1/usage/{request_id}", { ...toInit(exchange), params: { path: { request_id: id } } }),
   };
 }
 

@@ -13,7 +13,7 @@ import { ask } from "./request.ts";
 import type { Answer } from "./request.ts";
 import { runTools } from "./run-tools.ts";
 import type { ToolRequest, ToolRun, ToolRunOptions } from "./run-tools.ts";
-import type { ChatCompletion, CreateRequest, Model, StreamRequest } from "./types.ts";
+import type { ChatCompletion, CreateRequest, KeyState, Model, Receipt, StreamRequest } from "./types.ts";
 
 /** The client of a Parley service. Its methods do not use `this`, so they can be destructured. */
 export interface Parley {
@@ -59,6 +59,16 @@ export interface Parley {
 
   /** Returns one model by its id. @throws {APIError} `model_not_found`; the errors of `create` */
   readonly model: (id: string, options?: CallOptions) => AnswerPromise<Model>;
+
+  /** Returns the limits and budgets of this key, and how much of them is left. Costs nothing. @throws the errors of `create` */
+  readonly key: (options?: CallOptions) => AnswerPromise<KeyState>;
+
+  /**
+   * Returns the tokens, prices and exact cost of a request of this key.
+   * @param requestId the `requestId` of its answer
+   * @throws {APIError} `request_not_found`; the errors of `create`
+   */
+  readonly receipt: (requestId: string, options?: CallOptions) => AnswerPromise<Receipt>;
 }
 
 /**
@@ -83,5 +93,7 @@ export function createParley(options: ParleyOptions = {}): Parley {
     models: (call) =>
       promiseData(askFor(operations.models(), call).then((answer) => ({ ...answer, data: answer.data.data }))),
     model: (id, call) => promiseData(askFor(operations.model(id), call)),
+    key: (call) => promiseData(askFor(operations.key(), call)),
+    receipt: (id, call) => promiseData(askFor(operations.receipt(id), call)),
   };
 }

@@ -19,15 +19,13 @@ export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: Par
   if (!/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(url)) {
     throw new TypeError(
       `${baseURL === undefined ? "PARLEY_URL" : "baseURL"} begins with https:// or http:// and names a host, ` +
-        'without user, query and fragment, like "https://api.example.com/v1".',
+        "without user, query and fragment.",
     );
   }
   const key = apiKey ?? readEnvironment("PARLEY_KEY");
-  if (!key) throw new TypeError("There is no key: write apiKey: process.env.MY_KEY, or set PARLEY_KEY.");
+  if (!key) throw new TypeError("There is no key: write apiKey, or set PARLEY_KEY.");
   if (dangerouslyAllowBrowser !== true && isBrowser()) {
-    throw new TypeError(
-      "Visitors of this page can read the key: call Parley from your server, or set dangerouslyAllowBrowser: true.",
-    );
+    throw new TypeError("Visitors of this page can read the key: use a server, or set dangerouslyAllowBrowser: true.");
   }
   return { baseURL: url, apiKey: key };
 }

@@ -16,7 +16,9 @@ export type StreamError = Schemas["StreamError"];
 /** The data of every event of a stream except the last, which is `[DONE]`. */
 export type StreamEvent = Schemas["StreamEvent"];
 export type FinishReason = Schemas["FinishReason"];
+export type KeyState = Schemas["KeyState"];
 export type Model = Schemas["Model"];
+export type Receipt = Schemas["Receipt"];
 export type ResponseFormat = Schemas["ResponseFormat"];
 export type Tool = Schemas["Tool"];
 export type ToolCall = Schemas["ToolCall"];

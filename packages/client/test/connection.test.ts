@@ -29,7 +29,7 @@ describe("createParley() throws at once and says what to write", () => {
 
   test.each([undefined, ""])("for the key %j", (apiKey) => {
     vi.stubEnv("PARLEY_KEY", undefined);
-    const message = "There is no key: write apiKey: process.env.MY_KEY, or set PARLEY_KEY.";
+    const message = "There is no key: write apiKey, or set PARLEY_KEY.";
     expect(() => createParley({ baseURL, apiKey })).toThrow(new TypeError(message));
   });
 

@@ -64,6 +64,7 @@ const faults: Record<string, () => Promise<unknown>> = {
   invalid_api_key: () => connect({ apiKey: "wrong" }).create(hello),
   insufficient_quota: async () => connect({ apiKey: await server.makeKey({ budgetUsd: "0" }) }).create(hello),
   model_not_found: () => connect().model("vendor/none"),
+  request_not_found: () => connect().receipt("req_1"),
   unknown_url: () => connect({ baseURL: `${server.origin}/v1/v1` }).models(),
   method_not_allowed: () => connect({ fetch: sending({ method: "PUT" }) }).create(hello),
   request_too_large: () => connect().create({ ...hello, messages: [{ role: "user", content: "x".repeat(4_194_304) }] }),

@@ -34,6 +34,8 @@ const printed: readonly (readonly [file: string, output: RegExp])[] = [
   ["usage.ts", /^You said: What is a reentrancy attack\?\n\d+ \+ \d+ tokens, 0\.0\d+ US dollars\n$/],
   ["models.ts", /^vendor\/model-1: ready\nvendor\/model-1-mini: ready\n$/],
   ["model.ts", /^vendor\/model-1: \d+ tokens, \$0\.0\d+ a prompt token\n$/],
+  ["key.ts", /^\d+ of 10000 requests left\n$/],
+  ["receipt.ts", /^complete: 0\.0\d+ US dollars\n$/],
   ["cancel.ts", /^You said: What.*\nThe user has left\.\nNo answer within 1 milliseconds\.\n$/],
 ];
 

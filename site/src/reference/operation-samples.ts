@@ -8,6 +8,8 @@ const sampleSections: Readonly<Record<string, readonly [guide: string, heading: 
   createChatCompletion: ["quick-start", "First answer"],
   listModels: ["quick-start", "The models"],
   retrieveModel: ["quick-start", "One model"],
+  retrieveKey: ["your-account", "The state of your key"],
+  retrieveReceipt: ["your-account", "A receipt"],
 };
 
 /** The labels of samples that the page contains. The tabs of the others load theirs, so that the page stays light. */
