@@ -17,7 +17,7 @@ export const retrieveReceipt =
     const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
     throw new ApiError(
       "request_not_found",
-      `This key has no receipt of the request ${JSON.stringify(shown)}. Ask for the x-request-id of an answer with status 200.`,
+      `This key has no receipt with the request_id ${JSON.stringify(shown)}. Ask for the x-request-id of an answer with status 200.`,
       { param: "request_id" },
     );
   };
