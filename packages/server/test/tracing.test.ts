@@ -51,10 +51,11 @@ afterEach(async () => {
 async function openCollector() {
   const payloads: Payload[] = [];
   const server = createServer((request, response) => {
-    void json(request).then((payload) => {
-      payloads.push(payload as Payload);
+    const take = async (): Promise<void> => {
+      payloads.push((await json(request)) as Payload);
       response.setHeader("content-type", "application/json").end("{}");
-    });
+    };
+    void take();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => server.close());
