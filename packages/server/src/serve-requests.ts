@@ -4,8 +4,10 @@ import { createApp } from "./app.ts";
 import type { ChatMount } from "./app.ts";
 import { unlessAway, withEnvironmentKey, withStoredKeys } from "./accounts/keys/find-caller.ts";
 import type { FindCaller } from "./accounts/keys/find-caller.ts";
-import type { KeyStore } from "./accounts/keys/key-store.ts";
+import { withIdentities } from "./accounts/identity/identity.ts";
+import type { IdentityDeps, VerifyToken } from "./accounts/identity/identity.ts";
 import { RunningKeys } from "./accounts/keys/running-keys.ts";
+import { ConfigError } from "./config/config-error.ts";
 import type { Config } from "./config/read-config.ts";
 import type { Deps } from "./deps.ts";
 import { createGate } from "./chat/body/request-gate.ts";
@@ -50,7 +52,9 @@ export interface ServingParts {
   readonly listener: Listener;
   readonly samples: { readonly refusals: RefusalSample; readonly faults: RepeatedFaults };
   readonly models: readonly ServedModel[];
-  readonly keys: Pick<KeyStore, "find">;
+  readonly keys: IdentityDeps["keys"];
+  /** Undefined: only keys are accepted. */
+  readonly verifyToken: VerifyToken | undefined;
   readonly ledger: RequestLedger;
   readonly store: OpenedLimits;
   /** Undefined: no request is traced. */
@@ -79,7 +83,7 @@ export const newSamples = (): ServingParts["samples"] => ({
 
 /** Serves the requests of a listener. @param started ends the parts that are made here */
 export function serveRequests(parts: ServingParts, started: AsyncDisposableStack): Drain {
-  const { config, log, mount, listener, samples, models, keys, openSite, store, tracing } = parts;
+  const { config, log, mount, listener, samples, models, openSite, store, tracing } = parts;
   const recorder = openRecorder(parts, started);
   const gates = gatesFor({ ...parts, recorder });
   const { connections } = listener;
@@ -108,7 +112,7 @@ export function serveRequests(parts: ServingParts, started: AsyncDisposableStack
     isStopping: () => isStopping,
     areLimitsReachable: () => store.isReachable(),
     areLimitsDivided: () => store.areDivided?.() ?? false,
-    ...keysFor(config, keys, started),
+    ...keysFor(parts, started),
     ...gates,
     keepPlace: (socket) => listener.keepPlace(socket),
     timings: config,
@@ -123,6 +127,21 @@ export function serveRequests(parts: ServingParts, started: AsyncDisposableStack
   };
 }
 
+/**
+ * Returns the check of tokens of an identity provider; undefined if the configuration has none. Then its library is not loaded.
+ * @throws {ConfigError} for a file that is not a key set
+ */
+export async function verifierFor(config: Config): Promise<VerifyToken | undefined> {
+  const { jwtKeys: keys, jwtIssuer: issuer, jwtAudience: audience, jwtGroupClaim: groupClaim } = config;
+  if (keys === undefined || issuer === undefined || audience === undefined) return undefined;
+  const { verifierOf } = await import("./accounts/identity/verify-token.ts");
+  try {
+    return verifierOf({ keys, issuer, audience, groupClaim }, nowMs);
+  } catch (error) {
+    throw new ConfigError([error instanceof Error ? error.message : String(error)]);
+  }
+}
+
 /** Opens the ledger recorder. It knows whether requests are running, so it also decides when memory can be returned. */
 function openRecorder({ config, ledger, log }: ServingParts, started: AsyncDisposableStack): LedgerRecorder {
   const probeMs = config.databaseUrl === undefined ? undefined : 1000;
@@ -132,15 +151,19 @@ function openRecorder({ config, ledger, log }: ServingParts, started: AsyncDispo
 }
 
 /** Creates the authentication, and the watch that ends requests of a key that is disabled or deleted. */
-const keysFor = (
-  { apiKey, databaseUrl }: Config,
-  keys: Pick<KeyStore, "find">,
+function keysFor(
+  { config, keys, verifyToken: verify }: ServingParts,
   started: AsyncDisposableStack,
-): Pick<Deps, "findCaller" | "keys" | "runningKeys"> => ({
-  keys: databaseUrl === undefined ? keys : { find: (id) => keys.find(id).catch(storeAway) },
-  findCaller: withEnvironmentKey(apiKey, findStored(databaseUrl, withStoredKeys(keys, nowMs))),
-  runningKeys: started.use(new RunningKeys(keys)),
-});
+): Pick<Deps, "findCaller" | "keys" | "runningKeys"> {
+  const { apiKey, databaseUrl, jwtIssuer: issuer } = config;
+  const stored = findStored(databaseUrl, withStoredKeys(keys, nowMs));
+  const findBoth = verify && issuer !== undefined ? withIdentities({ verify, issuer, keys, nowMs }, stored) : stored;
+  return {
+    keys: databaseUrl === undefined ? keys : { find: (id) => keys.find(id).catch(storeAway) },
+    findCaller: withEnvironmentKey(apiKey, findBoth),
+    runningKeys: started.use(new RunningKeys(keys)),
+  };
+}
 
 const findStored = (databaseUrl: string | undefined, find: FindCaller): FindCaller =>
   databaseUrl === undefined ? find : unlessAway(find);

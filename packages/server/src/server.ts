@@ -4,7 +4,7 @@ import type { KeyStore } from "./accounts/keys/key-store.ts";
 import type { Config } from "./config/read-config.ts";
 import type { ServedModel } from "./models/served-model.ts";
 import { metricsOf, openMetrics, openModels, openParts, pageOf } from "./open-parts.ts";
-import { newSamples, nowMs, serveRequests } from "./serve-requests.ts";
+import { newSamples, nowMs, serveRequests, verifierFor } from "./serve-requests.ts";
 import { DescriptorWatch, fitDescriptors } from "./sockets/descriptors.ts";
 import { Listener } from "./sockets/listener.ts";
 import { metricsHandler } from "./observe/metrics.ts";
@@ -63,6 +63,7 @@ async function start(
 ): Promise<RunningServer> {
   const parts = await openParts(config, log, started);
   const samples = newSamples();
+  const verifyToken = await verifierFor(config);
   const tracing = started.use(await tracingOf(config, log, nowMs));
   // Opened before the engines start, so a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log, samples.refusals));
@@ -77,6 +78,7 @@ async function start(
       listener,
       samples,
       tracing,
+      verifyToken,
       models,
       count: (counts) => {
         const metrics = metricsOf(config, parts, { models, lostLines, ...counts });

@@ -1563,10 +1563,10 @@ export interface components {
          */
         Allow: string;
         /**
-         * @description Says that a bearer key is expected.
+         * @description Says that a bearer key is expected. If the service takes signed tokens of an identity provider and refuses one, the fault follows as `error` and `error_description` (RFC 6750, section 3).
          * @example Bearer
          */
-        WWWAuthenticate: "Bearer";
+        WWWAuthenticate: string;
         /**
          * @description The page that explains this error code, with the relation `help`, on every error with a code (ERR-11). Relative to the server that answered.
          * @example </docs/errors/invalid_value>; rel="help"

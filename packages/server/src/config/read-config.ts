@@ -35,7 +35,7 @@ export function readConfig(sources: ConfigSources, needsCredentials = true): Rea
   const { models: named, ...values } = parse(given, faults);
   const settings = toSettings(values);
   faults.push(...findUnknownVariables(sources.env, variablesOf(named)));
-  faults.push(...explainLoneStore(settings));
+  faults.push(...explainLoneStore(settings), ...explainHalfProvider(settings));
   const models = readModels(named, { settings, env: needsCredentials ? sources.env : undefined, faults });
   faults.push(...explainLoneProcess(settings, models));
   if (faults.length > 0) throw new ConfigError(faults);
@@ -87,6 +87,18 @@ function explainLoneStore({ databaseUrl, valkeyUrl, limitsWhenAway }: Settings):
       "PARLEY_LIMITS_WHEN_AWAY is share, so PARLEY_VALKEY_URL must be set, too: without it, nothing can be away.",
     ];
   return [];
+}
+
+/** Without issuer and audience, tokens that were made for other services would be accepted. */
+function explainHalfProvider({ jwtKeys, jwtIssuer, jwtAudience, jwtGroupClaim }: Settings): string[] {
+  const needed = { PARLEY_JWT_KEYS: jwtKeys, PARLEY_JWT_ISSUER: jwtIssuer, PARLEY_JWT_AUDIENCE: jwtAudience };
+  const given = Object.entries({ ...needed, PARLEY_JWT_GROUP_CLAIM: jwtGroupClaim });
+  const [present] = given.find(([, value]) => value !== undefined) ?? [];
+  if (present === undefined) return [];
+  const missing = Object.entries(needed).filter(([, value]) => value === undefined);
+  return missing.map(
+    ([name]) => `${present} is set, so ${name} must be set, too: tokens need keys, an issuer and an audience.`,
+  );
 }
 
 /** A vLLM that the server supervises is watched by its running answers, which only one process knows. */

@@ -4,6 +4,7 @@ import { secret, setting } from "./setting.ts";
 import {
   address,
   baseUrl,
+  keySet,
   listOf,
   oneOf,
   origin,
@@ -33,6 +34,26 @@ export const settings = {
     "PARLEY_API_KEY",
     text("16 to 512 printable characters without blanks", /^[!-~]{16,512}$/).optional(),
     "an API key besides the stored keys, which is never stored; PARLEY_API_KEY_FILE names a file that contains it",
+  ),
+  jwtKeys: setting(
+    "PARLEY_JWT_KEYS",
+    keySet().optional(),
+    "key set of an identity provider, as an https address or a file: its tokens (JWT) are accepted in place of keys",
+  ),
+  jwtIssuer: setting(
+    "PARLEY_JWT_ISSUER",
+    text("1 to 256 characters", /^.{1,256}$/).optional(),
+    "issuer of those tokens, their claim iss",
+  ),
+  jwtAudience: setting(
+    "PARLEY_JWT_AUDIENCE",
+    text("1 to 256 characters", /^.{1,256}$/).optional(),
+    "name of this service in their claim aud",
+  ),
+  jwtGroupClaim: setting(
+    "PARLEY_JWT_GROUP_CLAIM",
+    text("1 to 256 characters", /^.{1,256}$/).optional(),
+    "claim that names the group of the caller, one name or a list; without it, callers need no group",
   ),
   databaseUrl: secret(
     "PARLEY_DATABASE_URL",

@@ -73,6 +73,16 @@ export const baseUrl = () => checked("an http or https address without a query",
 const isBaseUrl = (value: string): boolean =>
   URL.canParse(value) && ["http:", "https:"].includes(new URL(value).protocol) && new URL(value).search === "";
 
+/** Returns the schema of a key set: an address that nobody can replace on the way, or a file. */
+export const keySet = () =>
+  checked("an https address (http only on this machine) or the path of a file with a JSON Web Key Set", (value) => {
+    const url = /^[a-z][\w+.-]*:\/\//i.test(value) ? URL.parse(value) : undefined;
+    if (url === undefined) return value !== "";
+    return url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
+  });
+
+const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
+
 /** Returns the schema of a URL with one of these protocols, which end with a colon. */
 export const address = (mustBe: string, ...protocols: readonly string[]) =>
   checked(mustBe, (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol));

@@ -54,4 +54,5 @@ const lineOf = (record: RequestRecord, status: number, durationMs: number): obje
   cost_usd: record.costUsd,
   outcome: record.outcome,
   error_code: record.errorCode,
+  token_fault: record.tokenFault,
 });

@@ -28,6 +28,8 @@ export interface RequestRecord {
   costUsd?: string;
   /** The code of the error that ended the request, in the answer or in the stream. */
   errorCode?: string;
+  /** The fault of a signed token that was refused. */
+  tokenFault?: string;
   /** The bound that refused the request, for the metrics. */
   refusedBy?: string;
   /** The weight of the key. */

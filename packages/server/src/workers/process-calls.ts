@@ -57,7 +57,7 @@ export interface Worker {
   close(lameDuckMs: number): Promise<void>;
 }
 
-export const keyCalls = callsOf<KeyStore>()("keys", ["find"]);
+export const keyCalls = callsOf<KeyStore>()("keys", ["find", "insert", "update"]);
 export const ledgerCalls = callsOf<RequestLedger>()("ledger", [
   "open",
   "withdraw",

@@ -5,7 +5,7 @@ import { createLines } from "../observe/log.ts";
 import type { Log } from "../observe/log.ts";
 import { addProcessMetrics } from "../observe/metrics.ts";
 import { tracingOf } from "../observe/tracing.ts";
-import { newSamples, nowMs, serveRequests } from "../serve-requests.ts";
+import { newSamples, nowMs, serveRequests, verifierFor } from "../serve-requests.ts";
 import type { ServingCounts } from "../serve-requests.ts";
 import { DescriptorWatch, fitDescriptors } from "../sockets/descriptors.ts";
 import { Listener } from "../sockets/listener.ts";
@@ -94,6 +94,7 @@ async function startWorker(
   const config = fitDescriptors(setup.config, log);
   started.use(new DescriptorWatch(log));
   const samples = newSamples();
+  const verifyToken = await verifierFor(config);
   const tracing = started.use(await tracingOf(config, log, nowMs));
   const listener = started.use(await Listener.open(config, log, samples.refusals));
   const slots = started.use(new RemoteSlots(channel.remote(slotCalls)));
@@ -110,6 +111,7 @@ async function startWorker(
       samples,
       models: models.served,
       tracing,
+      verifyToken,
       keys: channel.remote(keyCalls),
       ledger: channel.remote(ledgerCalls),
       store: {

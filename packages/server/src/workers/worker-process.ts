@@ -15,7 +15,7 @@ import type { ProcessNumbers } from "./worker-totals.ts";
 
 /** The parts of the parent that its workers use. */
 export interface Shared extends Omit<Parent, "enter"> {
-  readonly keys: Pick<KeyStore, "find">;
+  readonly keys: Pick<KeyStore, "find" | "insert" | "update">;
   readonly ledger: RequestLedger;
   readonly limits: LimitStore;
   /** Returns the queue of a model; undefined before its engine is started. */

@@ -27,6 +27,13 @@ export async function authenticate(head: RequestHead, findCaller: FindCaller): P
   throw new ApiError("invalid_api_key", fault ? `${refused}: ${fault}. ${howToSend}` : `${refused}. ${howToSend}`);
 }
 
+/**
+ * Returns the refusal of a signed token. The message is that of every token; the header `WWW-Authenticate` has the fault.
+ * @param fault completes the sentence "The token is refused: …", and quotes nothing of the token
+ */
+export const refusedToken = (fault: string): ApiError =>
+  new ApiError("invalid_api_key", `${refused}. ${howToSend}`, { tokenFault: fault });
+
 /** LiteLLM searches the message for these words. Without them it reports a bad request. */
 const refused = "Incorrect API key provided";
 const howToSend = "Send one valid key in one header, as: Authorization: Bearer <API_KEY>.";

@@ -1,0 +1,99 @@
+import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { ApiError, storeAway } from "../../errors/api-error.ts";
+import { refusedToken } from "../keys/authenticate.ts";
+import { toCaller } from "../keys/find-caller.ts";
+import type { FindCaller } from "../keys/find-caller.ts";
+import { hashSecret, isSameHash } from "../keys/hash-key.ts";
+import type { KeyStore, StoredKey } from "../keys/key-store.ts";
+
+/** The claims of a token of an identity provider that was accepted. */
+export interface Identity {
+  /** The issuer's permanent id of the caller, 1 to 256 characters. */
+  readonly subject: string;
+  /** The names in the group claim; none if callers need no group. */
+  readonly groups: readonly string[];
+  /** The end of the token's time, in milliseconds since 1970. */
+  readonly expiresMs: number;
+}
+
+/** @throws {TokenError} if the token is refused, or the keys of its issuer cannot be read */
+export type VerifyToken = (token: string) => Promise<Identity>;
+
+/** A token that cannot be accepted. The message completes the sentence "The token is refused: …", and quotes nothing of it. */
+export class TokenError extends Error {
+  override readonly name = "TokenError";
+  /** False if the token may be good, but cannot be checked at the moment. */
+  readonly isFinal: boolean;
+
+  constructor(
+    message: string,
+    { cause, isFinal = true }: { readonly cause?: unknown; readonly isFinal?: boolean } = {},
+  ) {
+    super(message, { cause });
+    this.isFinal = isFinal;
+  }
+}
+
+export interface IdentityDeps {
+  readonly verify: VerifyToken;
+  readonly issuer: string;
+  readonly keys: Pick<KeyStore, "find" | "insert" | "update">;
+  readonly nowMs: () => number;
+}
+
+/** Milliseconds for which an accepted token is not checked again. Then its issuer may have withdrawn the key that signed it. */
+const maxKeptMs = 60_000;
+const maxKept = 10_000;
+
+/**
+ * Admits the tokens of an identity provider besides keys. When an identity comes for the first time, it is stored as a key
+ * without a secret, with the subject as its name. So it has usage, limits, budgets and a group like a key, and can be
+ * disabled like one.
+ */
+export function withIdentities(deps: IdentityDeps, findOther: FindCaller): FindCaller {
+  const { verify, nowMs } = deps;
+  const accepted = new LRUCache<string, Identity>({ max: maxKept, ttl: maxKeptMs });
+  return async (token) => {
+    if (!isJwt(token)) return findOther(token);
+    const digest = hash("sha256", token, "base64");
+    const known = accepted.get(digest);
+    const identity = known && known.expiresMs > nowMs() ? known : await verify(token).catch(refuse);
+    accepted.set(digest, identity);
+    const key = await keyOf(identity, deps);
+    return toCaller(key.id, key);
+  };
+}
+
+/** Recognizes a signed token in its compact form. An unsigned one has nothing after its second dot. */
+const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
+
+function refuse(error: unknown): never {
+  if (error instanceof TokenError && error.isFinal) throw refusedToken(error.message);
+  const message =
+    "The token cannot be checked at the moment, because the keys of its issuer cannot be read. Try again later.";
+  throw new ApiError("service_unavailable", message, { retryAfterMs: 2000, cause: error });
+}
+
+/** Finds the stored key of an identity, or stores one. Its hash is that of the identity, so it has no secret. */
+async function keyOf({ subject }: Identity, { issuer, keys, nowMs }: IdentityDeps): Promise<StoredKey> {
+  const digest = hashSecret(JSON.stringify([issuer, subject]));
+  const id = digest.slice(0, 12);
+  const found = await keys.find(id).catch(storeAway);
+  const key = found ?? (await insert({ id, hash: digest, name: subject, createdMs: nowMs() }, keys));
+  // An id is short, so another key could have it. A key that was rotated has a secret now.
+  if (!isSameHash(key.hash, digest)) throw refusedToken("its caller has a key of its own");
+  if (key.disabledMs !== undefined) throw refusedToken("its caller is disabled");
+  if (key.expiresMs !== undefined && key.expiresMs <= nowMs()) throw refusedToken("the time of its caller is over");
+  return key;
+}
+
+/** Stores a new key, unless another request of the same identity was faster. */
+async function insert(key: StoredKey, keys: IdentityDeps["keys"]): Promise<StoredKey> {
+  const failure = await keys.insert(key).then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  if (!failure) return key;
+  return (await keys.find(key.id).catch(storeAway)) ?? storeAway(failure.error);
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify } from "jose";
+import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from "jose";
+import { TokenError } from "./identity.ts";
+import type { VerifyToken } from "./identity.ts";
+
+/** An identity provider whose tokens are accepted in place of keys. */
+export interface Provider {
+  /** The address of its key set (https, or http on this machine), or the path of a file with it. */
+  readonly keys: string;
+  /** The exact value of `iss`. */
+  readonly issuer: string;
+  /** A value that `aud` must be or contain. */
+  readonly audience: string;
+  /** The claim that names the groups of the caller; undefined: callers need none. */
+  readonly groupClaim: string | undefined;
+}
+
+/** Algorithms with a public key. With a shared secret, whoever checks a token could also make one. */
+const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+
+/** Seconds by which the clocks of the issuer and this machine may differ. */
+const leewaySeconds = 30;
+const maxSubjectCharacters = 256;
+
+/**
+ * Returns the check of a provider's tokens, by RFC 7519 and RFC 8725. A key set at an address is fetched when it is needed,
+ * again for a key that it lacks (at most every 30 seconds), and every ten minutes.
+ * @throws {Error} for a file that is not a key set, with a message for the operator
+ */
+export function verifierOf({ keys, issuer, audience, groupClaim }: Provider, nowMs: () => number): VerifyToken {
+  const keyOf = openKeySet(keys);
+  return async (token) => {
+    const currentDate = new Date(nowMs());
+    const options = { algorithms, issuer, audience, currentDate, clockTolerance: leewaySeconds };
+    const required = ["exp", "sub"];
+    const { payload } = await jwtVerify(token, keyOf, { ...options, requiredClaims: required }).catch(
+      (error: unknown) => {
+        throw explain(error, token);
+      },
+    );
+    if ((payload.iat ?? 0) * 1000 > nowMs() + leewaySeconds * 1000)
+      throw new TokenError("its time begins in the future");
+    return { subject: subjectOf(payload), groups: groupsOf(payload, groupClaim), expiresMs: (payload.exp ?? 0) * 1000 };
+  };
+}
+
+function openKeySet(keys: string): JWTVerifyGetKey {
+  if (/^https?:/.test(keys)) return createRemoteJWKSet(new URL(keys));
+  try {
+    return createLocalJWKSet(JSON.parse(readFileSync(keys, "utf8")) as JSONWebKeySet); // the library checks it
+  } catch (error) {
+    throw new Error(`PARLEY_JWT_KEYS names the file ${keys}, which is not a JSON Web Key Set.`, { cause: error });
+  }
+}
+
+function subjectOf({ sub }: JWTPayload): string {
+  if (typeof sub === "string" && /^[^\p{Cc}]+$/u.test(sub) && sub.length <= maxSubjectCharacters) return sub;
+  throw new TokenError("its claim sub is not the id of a caller");
+}
+
+function groupsOf(payload: JWTPayload, claim: string | undefined): readonly string[] {
+  if (claim === undefined) return [];
+  const value = Object.hasOwn(payload, claim) ? payload[claim] : undefined;
+  if (value === undefined) throw new TokenError("its group claim is missing");
+  const names = Array.isArray(value) ? (value as unknown[]) : [value];
+  if (names.length > 0 && names.every((name) => typeof name === "string")) return names;
+  throw new TokenError("its group claim does not name groups");
+}
+
+/** Only faults of the key set are not the token's. Their message stays in the log. */
+function explain(error: unknown, token: string): TokenError {
+  if (error instanceof errors.JWTExpired) return new TokenError("it has expired");
+  if (error instanceof errors.JWTClaimValidationFailed) return new TokenError(claimFault(error));
+  if (error instanceof errors.JWSSignatureVerificationFailed) return new TokenError("its signature is wrong");
+  if (error instanceof errors.JOSEAlgNotAllowed) return new TokenError("its algorithm is not accepted");
+  if (error instanceof errors.JWKSNoMatchingKey) return new TokenError(keyFault(token));
+  if (error instanceof errors.JWKSMultipleMatchingKeys) return new TokenError("it does not say which key signed it");
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid)
+    return new TokenError("it is malformed");
+  if (error instanceof errors.JOSENotSupported) return new TokenError("it has an extension that is not supported");
+  return new TokenError("the key set of its issuer cannot be read", { cause: error, isFinal: false });
+}
+
+function claimFault({ claim, reason }: errors.JWTClaimValidationFailed): string {
+  if (reason === "missing") return `its claim ${claim} is missing`;
+  if (claim === "iss") return "it is from another issuer";
+  if (claim === "aud") return "it is for another audience";
+  return claim === "nbf" && reason === "check_failed"
+    ? "its time begins in the future"
+    : `its claim ${claim} is invalid`;
+}
+
+/** An algorithm that no key of the set can have is told before a missing key. */
+function keyFault(token: string): string {
+  const { alg = "" } = decodeProtectedHeader(token);
+  return algorithms.includes(alg) ? "its issuer has no such key" : "its algorithm is not accepted";
+}
