@@ -47,6 +47,7 @@ const runBy: Readonly<Record<string, string>> = {
       "scripted-engine",
     ].map((name) => [name, "packages/server/test/guide-commands.test.ts"]),
   ),
+  identity: "packages/server/test/identities.test.ts",
   "laptop-to-cluster": "packages/server/test/state/laptop-to-cluster.test.ts",
   "from-one-to-many": "packages/server/test/workers.test.ts",
   "operators-day": "packages/server/test/operators-day.test.ts",

@@ -53,6 +53,7 @@ export interface ServingParts {
   readonly samples: { readonly refusals: RefusalSample; readonly faults: RepeatedFaults };
   readonly models: readonly ServedModel[];
   readonly keys: IdentityDeps["keys"];
+  readonly groups: IdentityDeps["groups"];
   /** Undefined: only keys are accepted. */
   readonly verifyToken: VerifyToken | undefined;
   readonly ledger: RequestLedger;
@@ -152,15 +153,16 @@ function openRecorder({ config, ledger, log }: ServingParts, started: AsyncDispo
 
 /** Creates the authentication, and the watch that ends requests of a key that is disabled or deleted. */
 function keysFor(
-  { config, keys, verifyToken: verify }: ServingParts,
+  { config, keys, groups, verifyToken: verify }: ServingParts,
   started: AsyncDisposableStack,
 ): Pick<Deps, "findCaller" | "keys" | "runningKeys"> {
-  const { apiKey, databaseUrl, jwtIssuer: issuer } = config;
+  const { apiKey, databaseUrl, jwtIssuer: issuer, jwtGroupClaim } = config;
+  const needsGroup = jwtGroupClaim !== undefined;
   const stored = findStored(databaseUrl, withStoredKeys(keys, nowMs));
-  const findBoth = verify && issuer !== undefined ? withIdentities({ verify, issuer, keys, nowMs }, stored) : stored;
+  const asked = verify && issuer !== undefined && { verify, issuer, needsGroup, groups, keys, nowMs };
   return {
     keys: databaseUrl === undefined ? keys : { find: (id) => keys.find(id).catch(storeAway) },
-    findCaller: withEnvironmentKey(apiKey, findBoth),
+    findCaller: withEnvironmentKey(apiKey, asked ? withIdentities(asked, stored) : stored),
     runningKeys: started.use(new RunningKeys(keys)),
   };
 }

@@ -1,3 +1,4 @@
+import type { GroupStore } from "../accounts/groups/group-store.ts";
 import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { RequestLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { Config } from "../config/read-config.ts";
@@ -58,6 +59,7 @@ export interface Worker {
 }
 
 export const keyCalls = callsOf<KeyStore>()("keys", ["find", "insert", "update"]);
+export const groupCalls = callsOf<GroupStore>()("groups", ["list"]);
 export const ledgerCalls = callsOf<RequestLedger>()("ledger", [
   "open",
   "withdraw",

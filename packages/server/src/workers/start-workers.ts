@@ -100,11 +100,12 @@ const readyIds = (models: readonly StartedModel[]): string[] =>
  * @param onChecked is called before a worker hears that an engine was checked
  */
 const sharedBy = (
-  { keys, ledger, store, endpoints, openSite }: OwnParts,
+  { keys, groups, ledger, store, endpoints, openSite }: OwnParts,
   models: ReadonlyMap<string, StartedModel>,
   onChecked: () => void,
 ): Omit<Shared, "log" | "countRequest"> => ({
   keys,
+  groups,
   ledger,
   limits: store.limits,
   queueOf: (model) => models.get(model)?.queue,

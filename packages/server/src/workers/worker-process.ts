@@ -1,5 +1,6 @@
 import { settlesWithin } from "@parley/common/settles-within";
 import type { Worker as ClusterWorker } from "node:cluster";
+import type { GroupStore } from "../accounts/groups/group-store.ts";
 import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { RequestLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { LimitStore } from "../accounts/limits/limit-store.ts";
@@ -9,13 +10,14 @@ import type { Remote } from "./call-channel.ts";
 import { HeldLedger } from "./held-ledger.ts";
 import { HeldLimits } from "./held-limits.ts";
 import { HeldSlots } from "./held-slots.ts";
-import { keyCalls, ledgerCalls, limitCalls, parentCalls, slotCalls, workerCalls } from "./process-calls.ts";
+import { groupCalls, keyCalls, ledgerCalls, limitCalls, parentCalls, slotCalls, workerCalls } from "./process-calls.ts";
 import type { Parent, ParentNews, Worker, WorkerSetup } from "./process-calls.ts";
 import type { ProcessNumbers } from "./worker-totals.ts";
 
 /** The parts of the parent that its workers use. */
 export interface Shared extends Omit<Parent, "enter"> {
   readonly keys: Pick<KeyStore, "find" | "insert" | "update">;
+  readonly groups: Pick<GroupStore, "list">;
   readonly ledger: RequestLedger;
   readonly limits: LimitStore;
   /** Returns the queue of a model; undefined before its engine is started. */
@@ -52,6 +54,7 @@ export class WorkerProcess {
     });
     this.#calls = this.#channel.remote(workerCalls);
     this.#channel.expose(keyCalls, shared.keys);
+    this.#channel.expose(groupCalls, shared.groups);
     this.#channel.expose(limitCalls, this.#limits);
     this.#channel.expose(slotCalls, this.#slots);
     this.#channel.expose(ledgerCalls, this.#ledger);

@@ -2,10 +2,11 @@ import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { ApiError, storeAway } from "../../errors/api-error.ts";
 import { refusedToken } from "../keys/authenticate.ts";
-import { toCaller } from "../keys/find-caller.ts";
+import type { GroupStore } from "../groups/group-store.ts";
+import { isDisabled, toCaller } from "../keys/find-caller.ts";
 import type { FindCaller } from "../keys/find-caller.ts";
 import { hashSecret, isSameHash } from "../keys/hash-key.ts";
-import type { KeyStore, StoredKey } from "../keys/key-store.ts";
+import type { FoundKey, KeyStore, StoredKey } from "../keys/key-store.ts";
 
 /** The claims of a token of an identity provider that was accepted. */
 export interface Identity {
@@ -38,6 +39,9 @@ export class TokenError extends Error {
 export interface IdentityDeps {
   readonly verify: VerifyToken;
   readonly issuer: string;
+  /** True if the tokens name the group of their caller. */
+  readonly needsGroup: boolean;
+  readonly groups: Pick<GroupStore, "list">;
   readonly keys: Pick<KeyStore, "find" | "insert" | "update">;
   readonly nowMs: () => number;
 }
@@ -46,27 +50,46 @@ export interface IdentityDeps {
 const maxKeptMs = 60_000;
 const maxKept = 10_000;
 
+/** The caller that an accepted token names. */
+interface Placed {
+  readonly identity: Identity;
+  /** The id of its group. */
+  readonly groupId: string | undefined;
+}
+
 /**
  * Admits the tokens of an identity provider besides keys. When an identity comes for the first time, it is stored as a key
  * without a secret, with the subject as its name. So it has usage, limits, budgets and a group like a key, and can be
  * disabled like one.
  */
 export function withIdentities(deps: IdentityDeps, findOther: FindCaller): FindCaller {
-  const { verify, nowMs } = deps;
-  const accepted = new LRUCache<string, Identity>({ max: maxKept, ttl: maxKeptMs });
+  const { nowMs } = deps;
+  const accepted = new LRUCache<string, Placed>({ max: maxKept, ttl: maxKeptMs });
   return async (token) => {
     if (!isJwt(token)) return findOther(token);
     const digest = hash("sha256", token, "base64");
     const known = accepted.get(digest);
-    const identity = known && known.expiresMs > nowMs() ? known : await verify(token).catch(refuse);
-    accepted.set(digest, identity);
-    const key = await keyOf(identity, deps);
-    return toCaller(key.id, key);
+    const placed = known && known.identity.expiresMs > nowMs() ? known : await place(token, deps);
+    const key = await keyOf(placed, deps);
+    if (placed !== known) accepted.set(digest, placed);
+    return toCaller(key.id, key, key.groups);
   };
 }
 
 /** Recognizes a signed token in its compact form. An unsigned one has nothing after its second dot. */
 const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
+
+/** Checks a token, and finds the group of its caller. @throws {ApiError} 401 `invalid_api_key`, 503 `service_unavailable` */
+async function place(token: string, { verify, needsGroup, groups }: IdentityDeps): Promise<Placed> {
+  const identity = await verify(token).catch(refuse);
+  if (!needsGroup) return { identity, groupId: undefined };
+  const named = (await groups.list().catch(storeAway)).filter(
+    ({ id, name }) => identity.groups.includes(name) || identity.groups.includes(id),
+  );
+  if (named.length > 1) throw refusedToken("its group claim names several groups");
+  if (!named[0]) throw refusedToken("its group claim names a group that does not exist");
+  return { identity, groupId: named[0].id };
+}
 
 function refuse(error: unknown): never {
   if (error instanceof TokenError && error.isFinal) throw refusedToken(error.message);
@@ -76,24 +99,28 @@ function refuse(error: unknown): never {
 }
 
 /** Finds the stored key of an identity, or stores one. Its hash is that of the identity, so it has no secret. */
-async function keyOf({ subject }: Identity, { issuer, keys, nowMs }: IdentityDeps): Promise<StoredKey> {
+async function keyOf({ identity: { subject }, groupId }: Placed, deps: IdentityDeps): Promise<FoundKey> {
+  const { issuer, needsGroup, keys, nowMs } = deps;
   const digest = hashSecret(JSON.stringify([issuer, subject]));
   const id = digest.slice(0, 12);
   const found = await keys.find(id).catch(storeAway);
-  const key = found ?? (await insert({ id, hash: digest, name: subject, createdMs: nowMs() }, keys));
+  const key = found ?? (await insert({ id, hash: digest, name: subject, groupId, createdMs: nowMs() }, keys));
   // An id is short, so another key could have it. A key that was rotated has a secret now.
   if (!isSameHash(key.hash, digest)) throw refusedToken("its caller has a key of its own");
   if (key.disabledMs !== undefined) throw refusedToken("its caller is disabled");
   if (key.expiresMs !== undefined && key.expiresMs <= nowMs()) throw refusedToken("the time of its caller is over");
-  return key;
+  const moved = needsGroup && key.groupId !== groupId ? await move(key, groupId, keys) : key;
+  if (isDisabled(moved)) throw refusedToken("the group of its caller is disabled");
+  return moved;
 }
 
 /** Stores a new key, unless another request of the same identity was faster. */
-async function insert(key: StoredKey, keys: IdentityDeps["keys"]): Promise<StoredKey> {
-  const failure = await keys.insert(key).then(
-    () => undefined,
-    (error: unknown) => ({ error }),
-  );
-  if (!failure) return key;
-  return (await keys.find(key.id).catch(storeAway)) ?? storeAway(failure.error);
+async function insert(key: StoredKey, keys: IdentityDeps["keys"]): Promise<FoundKey> {
+  const failure = await keys.insert(key).catch((error: unknown) => ({ error }));
+  return (await keys.find(key.id).catch(storeAway)) ?? storeAway(failure?.error);
+}
+
+async function move(key: FoundKey, groupId: string | undefined, keys: IdentityDeps["keys"]): Promise<FoundKey> {
+  await keys.update(key.id, { groupId }).catch(storeAway);
+  return (await keys.find(key.id).catch(storeAway)) ?? key;
 }

@@ -16,7 +16,7 @@ export interface Provider {
   readonly groupClaim: string | undefined;
 }
 
-/** Algorithms with a public key. With a shared secret, whoever checks a token could also make one. */
+/** Algorithms with a public key. A shared secret would let this server make tokens. */
 const algorithms = [
   "RS256",
   "RS384",
