@@ -13,7 +13,7 @@ import { maskbenchPicture } from "./pages/maskbench-picture.ts";
 import { resultsPage } from "./pages/results-page.ts";
 import { yourAppPage } from "./pages/your-app-page.ts";
 import type { Document } from "@parley/contract/document";
-import { bundle } from "../openapi/checks/redocly.ts";
+import { bundle, bundleAdmin } from "../openapi/checks/redocly.ts";
 import { configSchema } from "@parley/server";
 import { chatRequestValidator } from "./chat-request-validator.ts";
 
@@ -50,12 +50,15 @@ export async function generate(): Promise<GeneratedFiles> {
 async function contractFiles(document: Document, contract: Bundle): Promise<(readonly [path: string, text: string])[]> {
   // The contract's own tests check this shape.
   const clauses = parse(await readFile(join(root, "openapi/clauses.yaml"), "utf8")) as readonly object[];
+  const admin = await bundleAdmin();
   const files = [
     ["types.ts", await typesOf(contract)],
     ["contract.json", toJson(contract, 1)],
     ["clauses.json", `[\n${clauses.map((clause) => JSON.stringify(clause)).join(",\n")}\n]\n`],
     ["is-chat-request.ts", `${stamp}// @ts-nocheck\n${chatRequestValidator(document)}`],
     ["retry-rules.ts", retryRulesOf(contract)],
+    ["admin.json", toJson(admin, 1)],
+    ["admin-types.ts", await typesOf(admin)],
   ] as const;
   return files.map(([name, text]) => [`packages/contract/src/generated/${name}`, text] as const);
 }
@@ -79,8 +82,8 @@ type Bundle = Document & {
 };
 type LimitName = "requestDeadlineSeconds" | "keepAliveSeconds" | "noRetryAboveSeconds";
 
-async function typesOf(bundle: Bundle): Promise<string> {
-  const nodes = await openapiTypescript(JSON.stringify(bundle), { defaultNonNullable: false });
+async function typesOf(document: object): Promise<string> {
+  const nodes = await openapiTypescript(JSON.stringify(document), { defaultNonNullable: false });
   return `${stamp}${astToString(nodes)}`;
 }
 

@@ -37,6 +37,16 @@ export async function bundle(overlay?: string): Promise<Document> {
   });
 }
 
+/** Bundles the contract of the admin API into one document. */
+export async function bundleAdmin(): Promise<object> {
+  return inScratch(async (folder) => {
+    const target = join(folder, "admin.json");
+    const { isContent, output } = await redocly(contractFolder, ["bundle", "admin/openapi.yaml", "-o", target]);
+    if (!isContent) throw new Error(`The contract of the admin API cannot be bundled: ${output}`);
+    return JSON.parse(await readFile(target, "utf8")) as object; // a document of OpenAPI 3.1, which lint has checked
+  });
+}
+
 /**
  * Redocly puts examples into the bundle, but not our transcripts. This function replaces the name of each transcript's file by
  * its text.
@@ -53,22 +63,27 @@ async function inlineTranscripts(document: Document): Promise<Document> {
 }
 
 /** Returns the rules of our configuration that a document breaks, one entry per violation. */
-export async function lint(folder: string, entry = "openapi.yaml"): Promise<string[]> {
-  const config = join(contractFolder, "redocly.yaml");
+export async function lint(folder: string, entry = "openapi.yaml", rules = "redocly.yaml"): Promise<string[]> {
+  const config = join(contractFolder, rules);
   const { output } = await redocly(folder, ["lint", entry, "--config", config, "--format", "json"]);
   const { problems }: { problems: { ruleId: string }[] } = JSON.parse(output);
   return problems.map(({ ruleId }) => ruleId);
 }
 
 /** Returns the rules that the contract would break with a text of one file replaced by another. The files stay as they are. */
-export async function lintBroken(file: string, text: string, replacement: string): Promise<string[]> {
+export async function lintBroken(
+  file: string,
+  text: string,
+  replacement: string,
+  documents: { readonly entry?: string; readonly rules?: string } = {},
+): Promise<string[]> {
   return inScratch(async (folder) => {
     await cp(contractFolder, folder, { recursive: true });
     const whole = await readFile(join(folder, file), "utf8");
     if (!whole.includes(text)) throw new Error(`${file} does not hold: ${text}`);
     const changed = whole.replace(text, () => replacement);
     await writeFile(join(folder, file), changed);
-    return lint(folder);
+    return lint(folder, documents.entry, documents.rules);
   });
 }
 

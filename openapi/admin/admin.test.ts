@@ -1,0 +1,31 @@
+import admin from "@parley/contract/admin.json" with { type: "json" };
+import { describe, expect, test } from "vitest";
+import { contractFolder, lint, lintBroken } from "../checks/redocly.ts";
+
+const documents = { entry: "admin/openapi.yaml", rules: "admin/redocly.yaml" };
+
+test("the contract of the admin API keeps the rules of the public one", async () => {
+  expect(await lint(contractFolder, documents.entry, documents.rules)).toEqual([]);
+});
+
+describe("the rules find it when", () => {
+  const faults: readonly (readonly [title: string, file: string, text: string, replacement: string, rule: string])[] = [
+    ["a status is missing", "admin/paths/keys.yaml", '"409": {', '"410": {', "parley/operation-statuses"],
+    ["a text has no length", "admin/schemas.yaml", "maxLength: 200,", "", "parley/request-bounds"],
+    ["an answer has no request id", "admin/paths/keys.yaml", "x-request-id:", "x-id:", "response-contains-header"],
+    ["an operation has no example", "admin/paths/groups.yaml", "examples:", "x-none:", "parley/body-example"],
+  ];
+  test.concurrent.each(faults)("%s", async (_title, file, text, replacement, rule) => {
+    expect(await lintBroken(file, text, replacement, documents)).toContain(rule);
+  });
+});
+
+test("the catalogue has exactly the codes of ErrorCode", () => {
+  expect(Object.keys(admin["x-error-catalog"])).toEqual(admin.components.schemas.ErrorCode.enum);
+});
+
+test("every scope of an operation is one that an admin key can have, and every scope is used", () => {
+  const operations = Object.values(admin.paths).flatMap((path) => Object.values(path));
+  const scopes = operations.flatMap((operation) => ("x-scope" in operation ? [operation["x-scope"]] : []));
+  expect(new Set(scopes)).toEqual(new Set(admin.components.schemas.Scope.enum));
+});
