@@ -49,15 +49,23 @@ const elapsedMs = (): number => performance.now();
 
 /** Opens state and limits, and locks the data folder for this server. @throws {StateError} */
 export async function openParts(config: Config, log: Log, started: AsyncDisposableStack): Promise<OwnParts> {
-  const { keys, groups, ledger, register, cacheSecret, databaseBytes } = await ownState(config, log, started);
-  const abandoned = await closeAbandoned(ledger, nowMs());
-  if (config.databaseUrl !== undefined) started.use(new AbandonedWatch(ledger, log, nowMs));
+  const { register, ...own } = await ownState(config, log, started);
+  const abandoned = await closeAbandoned(own.ledger, nowMs());
+  if (config.databaseUrl !== undefined) started.use(new AbandonedWatch(own.ledger, log, nowMs));
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
   const store = await openLimits(config, log, register, started);
   const servers = watchServers(register, log);
-  const state = { keys, groups, ledger, register, cacheSecret, ...(databaseBytes && { databaseBytes }) };
   const endpoints = new EndpointMetrics();
-  return { ...state, abandoned, runFolder, store, servers, endpoints, openSite: docsOf(config, runFolder, started) };
+  return {
+    ...own,
+    register,
+    abandoned,
+    runFolder,
+    store,
+    servers,
+    endpoints,
+    openSite: docsOf(config, runFolder, started),
+  };
 }
 
 /** Returns a function that opens the docs portal. The end of the server stops a build. */

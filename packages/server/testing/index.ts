@@ -10,6 +10,8 @@ export { nodeFlags, CliProcess, parley } from "./cli-process.ts";
 export type { CliOptions, CliResult } from "./cli-process.ts";
 export { assertCase, findViolations } from "./contracts/contract-case.ts";
 export type { ContractCase, OpenSubject } from "./contracts/contract-case.ts";
+export { adminStoresContract } from "./contracts/admin-stores-contract.ts";
+export type { AdminStoresSubject } from "./contracts/admin-stores-contract.ts";
 export { groupStoreContract } from "./contracts/group-store-contract.ts";
 export type { GroupStoreSubject } from "./contracts/group-store-contract.ts";
 export { keyStoreContract } from "./contracts/key-store-contract.ts";

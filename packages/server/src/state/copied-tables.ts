@@ -1,6 +1,8 @@
 import { Big } from "big.js";
 import { groupColumns } from "./group-row.ts";
 import { keyColumns } from "./key-row.ts";
+import { adminKeyColumns } from "./sql-admin-key-store.ts";
+import { auditColumns } from "./sql-audit-log.ts";
 
 /** A row as it is copied. Amounts of dollars are decimal strings, and booleans may be 0 and 1. */
 export type CopiedRow = Readonly<Record<string, string | number | boolean | null>>;
@@ -15,7 +17,9 @@ export interface CopiedTable {
     | "spending"
     | "monthly_spending"
     | "group_spending"
-    | "requests";
+    | "requests"
+    | "admin_keys"
+    | "audit";
   readonly columns: readonly string[];
   /** The columns with amounts of dollars. */
   readonly usd: readonly string[];
@@ -65,6 +69,8 @@ export const copiedTables: readonly CopiedTable[] = [
     usd: ["cost_usd", "held_usd"],
     summed: [...tokenColumns, "cost_usd", "held_usd"],
   },
+  { name: "admin_keys", columns: adminKeyColumns, usd: [], summed: [] },
+  { name: "audit", columns: auditColumns, usd: [], summed: ["attempts"] },
 ];
 
 /** Maximum number of rows in one step of a copy. */

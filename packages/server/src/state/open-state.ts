@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
-import type { GroupStore } from "../accounts/groups/group-store.ts";
-import type { KeyStore } from "../accounts/keys/key-store.ts";
+import type { ChangeStores, Transact } from "../accounts/manage/managed-state.ts";
 import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { ServerRegister } from "../accounts/servers/server-register.ts";
 import { databaseFile } from "./database-file.ts";
@@ -12,15 +11,18 @@ import { readSecret } from "./tables.ts";
 import { SqliteGroupStore } from "./sqlite-group-store.ts";
 import { SqliteKeyStore } from "./sqlite-key-store.ts";
 import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
+import { SqlAdminKeyStore } from "./sql-admin-key-store.ts";
+import { SqlAuditLog } from "./sql-audit-log.ts";
+import { sqliteSql } from "./sql.ts";
+import { transactor } from "./transaction.ts";
 
 /** Maximum milliseconds until a server sees that a command in another process has changed a key. */
 const staleKeyMs = 10;
 
 /** The persistent state of a server. Several processes may have it open at the same time: servers and commands. */
-export interface State {
-  readonly keys: KeyStore;
-  readonly groups: GroupStore;
+export interface State extends ChangeStores {
   readonly ledger: UsageLedger;
+  readonly transact: Transact;
   /** The servers that share the state; undefined where only one server at a time can use it. */
   readonly register?: ServerRegister | undefined;
   /** 32 random bytes that were generated with the tables. They stay the same at every start, and in backups. */
@@ -58,9 +60,14 @@ export function openState(dataDir: string): State & Disposable {
   const sync = new DiskSync(database);
   const ledger = new SqliteUsageLedger(database, sync);
   const keys = new SqliteKeyStore(database, staleKeyMs);
+  const groups = new SqliteGroupStore(database, () => keys.forgetAll());
+  const sql = sqliteSql(database);
+  const stores = { keys, groups, adminKeys: new SqlAdminKeyStore(sql), audit: new SqlAuditLog(sql) };
+  // While a transaction was open, `find` may have seen changes that were rolled back later.
+  const run = transactor(database, () => keys.forgetAll());
   return {
-    keys,
-    groups: new SqliteGroupStore(database, () => keys.forgetAll()),
+    ...stores,
+    transact: (work) => run(() => work(stores)),
     ledger,
     cacheSecret: readSecret(database, "prompt-cache"),
     databaseBytes: () => bytesOf(databaseFile(dataDir)),

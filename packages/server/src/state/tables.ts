@@ -15,6 +15,7 @@ export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[]
   addSecrets,
   addHolds,
   addGroups,
+  addAdmin,
 ];
 
 /** The current version of the tables. A file with a higher version was written by a newer Parley. */
@@ -165,5 +166,52 @@ function addGroups(database: DatabaseSync): void {
     ) STRICT;
     ALTER TABLE requests ADD COLUMN group_id TEXT;
     ALTER TABLE requests ADD COLUMN parent_group_id TEXT;
+  `);
+}
+
+/**
+ * Adds admin keys and the audit log. Triggers refuse to change an entry of the log, and to delete one unless a later entry
+ * records a pruning that covers it.
+ */
+function addAdmin(database: DatabaseSync): void {
+  database.exec(`
+    CREATE TABLE admin_keys (
+      id TEXT PRIMARY KEY,
+      hash TEXT NOT NULL,
+      name TEXT NOT NULL,
+      scopes TEXT NOT NULL,
+      group_id TEXT REFERENCES groups (id),
+      created_ms INTEGER NOT NULL,
+      expires_ms INTEGER,
+      disabled_ms INTEGER,
+      last_used_ms INTEGER
+    ) STRICT;
+    CREATE TABLE audit (
+      id INTEGER PRIMARY KEY,
+      at_ms INTEGER NOT NULL,
+      actor_kind TEXT NOT NULL,
+      actor_id TEXT,
+      actor_name TEXT NOT NULL,
+      address TEXT NOT NULL,
+      agent TEXT NOT NULL,
+      action TEXT NOT NULL,
+      target_id TEXT,
+      target_name TEXT,
+      group_id TEXT,
+      outcome TEXT NOT NULL,
+      reason TEXT,
+      attempts INTEGER NOT NULL,
+      before_json TEXT,
+      after_json TEXT,
+      prunes_before_ms INTEGER
+    ) STRICT;
+    CREATE INDEX audit_prunes ON audit (prunes_before_ms) WHERE prunes_before_ms IS NOT NULL;
+    CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit BEGIN
+      SELECT RAISE(ABORT, 'entries of the audit log are never changed');
+    END;
+    CREATE TRIGGER audit_keeps_entries BEFORE DELETE ON audit
+    WHEN NOT EXISTS (SELECT 1 FROM audit WHERE prunes_before_ms > OLD.at_ms) BEGIN
+      SELECT RAISE(ABORT, 'entries of the audit log are deleted by a recorded pruning only');
+    END;
   `);
 }

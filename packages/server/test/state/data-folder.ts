@@ -6,11 +6,11 @@ import { openDatabase } from "../../src/state/database.ts";
 
 /** A data folder that any number of connections may open. Disposing closes them and deletes the folder. */
 export class DataFolder implements AsyncDisposable {
-  readonly #path = mkdtempSync(join(tmpdir(), "parley-state-"));
+  readonly path = mkdtempSync(join(tmpdir(), "parley-state-"));
   readonly #open = new Set<DatabaseSync>();
 
   open(): DatabaseSync {
-    const database = openDatabase(this.#path);
+    const database = openDatabase(this.path);
     this.#open.add(database);
     return database;
   }
@@ -22,6 +22,6 @@ export class DataFolder implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const database of this.#open) database.close();
-    rmSync(this.#path, { recursive: true, force: true });
+    rmSync(this.path, { recursive: true, force: true });
   }
 }

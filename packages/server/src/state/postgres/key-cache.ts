@@ -116,3 +116,14 @@ export class KeyCache implements AsyncDisposable {
     await this.#listening;
   }
 }
+
+/** The methods of the cache that stores need. */
+export type CachedKeys = Pick<KeyCache, "get" | "beginSearch" | "forget" | "forgetAll">;
+
+/** Caches nothing, for the stores of a transaction. */
+export const noCache: CachedKeys = {
+  get: () => undefined,
+  beginSearch: () => () => undefined,
+  forget: () => undefined,
+  forgetAll: () => undefined,
+};

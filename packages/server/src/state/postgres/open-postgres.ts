@@ -1,27 +1,31 @@
 import { randomUUID } from "node:crypto";
 import { Client, Pool, types } from "pg";
 import type { ClientConfig, PoolClient } from "pg";
-import type { GroupStore } from "../../accounts/groups/group-store.ts";
-import type { KeyStore } from "../../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
+import type { ChangeStores, Transact } from "../../accounts/manage/managed-state.ts";
 import type { RegisteredServer, ServerRegister } from "../../accounts/servers/server-register.ts";
 import type { PerMinute } from "../../accounts/limits/limit-store.ts";
 import { defaultLeaseTimes, SharedLimitStore } from "../shared-limit-store.ts";
 import type { LeaseTimes, OpenLimits } from "../shared-limit-store.ts";
 import { StateError } from "../state-error.ts";
-import { KeyCache } from "./key-cache.ts";
+import { KeyCache, noCache } from "./key-cache.ts";
+import type { CachedKeys } from "./key-cache.ts";
 import { defaultLeaseMs, goBack, migrate } from "./migrate.ts";
 import type { Report } from "./migrate.ts";
 import { PostgresGroupStore } from "./postgres-group-store.ts";
 import { PostgresLimits } from "./postgres-limits.ts";
 import { PostgresKeyStore } from "./postgres-key-store.ts";
 import { PostgresServerRegister, readServers } from "./postgres-server-register.ts";
+import { changesOf, transactionsOf } from "./run-transaction.ts";
+import type { RunTransaction } from "./run-transaction.ts";
+import { postgresSql } from "../sql.ts";
+import { SqlAdminKeyStore } from "../sql-admin-key-store.ts";
+import { SqlAuditLog } from "../sql-audit-log.ts";
 import { PostgresUsageLedger } from "./postgres-usage-ledger.ts";
 
 /** The state of servers that share a PostgreSQL database. */
-export interface PostgresState extends AsyncDisposable {
-  readonly keys: KeyStore;
-  readonly groups: GroupStore;
+export interface PostgresState extends ChangeStores, AsyncDisposable {
+  readonly transact: Transact;
   readonly ledger: UsageLedger;
   readonly register: ServerRegister;
   /** 32 random bytes that were generated with the tables. They are the same on every server. */
@@ -73,8 +77,8 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const { place: _place, ...connection } = config;
   const cache = new KeyCache(connection);
   return {
-    keys: new PostgresKeyStore(pool, cache),
-    groups: new PostgresGroupStore(pool, cache),
+    ...storesOn(pool, cache, transactionsOf(pool)),
+    transact: transactOf(pool, cache),
     ledger,
     register,
     cacheSecret,
@@ -86,6 +90,29 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     },
   };
 }
+
+/** Returns the stores that operators change. @param run runs each change of groups */
+function storesOn(client: Pick<Pool, "query">, cache: CachedKeys, run: RunTransaction): ChangeStores {
+  const sql = postgresSql(client);
+  return {
+    keys: new PostgresKeyStore(client, cache),
+    groups: new PostgresGroupStore(client, cache, run),
+    adminKeys: new SqlAdminKeyStore(sql),
+    audit: new SqlAuditLog(sql),
+  };
+}
+
+const transactOf = (pool: Pool, cache: KeyCache): Transact => {
+  const run = changesOf(pool);
+  return async (work) => {
+    try {
+      // The stores of a transaction look keys up on its connection, not in memory.
+      return await run((client) => work(storesOn(client, noCache, (change) => change(client))));
+    } finally {
+      cache.forgetAll();
+    }
+  };
+};
 
 /**
  * Checks that each connection is a session of the database. A pooler that shares sessions between transactions answers two

@@ -3,7 +3,8 @@ import { assertGroupRules, assertUnused } from "../../accounts/groups/check-grou
 import type { GroupChange, GroupStore, StoredGroup } from "../../accounts/groups/group-store.ts";
 import { groupColumns, groupValues, toGroup } from "../group-row.ts";
 import type { GroupRow } from "../group-row.ts";
-import type { KeyCache } from "./key-cache.ts";
+import type { CachedKeys } from "./key-cache.ts";
+import type { RunTransaction } from "./run-transaction.ts";
 
 type Values = readonly (string | number | null)[];
 
@@ -11,13 +12,18 @@ const readAll = `SELECT ${groupColumns.join(", ")} FROM parley.groups ORDER BY c
 
 /** Groups in PostgreSQL. Changes wait for each other, so each is checked against the groups that it will be among. */
 export class PostgresGroupStore implements GroupStore {
-  readonly #pool: Pool;
-  readonly #cache: KeyCache;
+  readonly #pool: Pick<Pool, "query">;
+  readonly #cache: CachedKeys;
+  readonly #run: RunTransaction;
 
-  /** @param cache the keys that this server has found, with their groups */
-  constructor(pool: Pool, cache: KeyCache) {
+  /**
+   * @param cache the keys that this server has found, with their groups
+   * @param run runs each change in a transaction of its own, or in a present one
+   */
+  constructor(pool: Pick<Pool, "query">, cache: CachedKeys, run: RunTransaction) {
     this.#pool = pool;
     this.#cache = cache;
+    this.#run = run;
   }
 
   async find(id: string): Promise<StoredGroup | undefined> {
@@ -95,20 +101,13 @@ export class PostgresGroupStore implements GroupStore {
 
   /** Makes a change in one transaction, during which no other one changes groups. */
   async #change(change: (client: PoolClient, groups: readonly StoredGroup[]) => Promise<boolean>): Promise<boolean> {
-    const client = await this.#pool.connect();
-    let failure: Error | undefined;
     try {
-      await client.query("BEGIN; LOCK TABLE parley.groups IN SHARE ROW EXCLUSIVE MODE");
-      const { rows } = await client.query<GroupRow>(readAll);
-      const isChanged = await change(client, rows.map(toGroup));
-      await client.query("COMMIT");
-      return isChanged;
-    } catch (error) {
-      // A connection that cannot roll back is closed, which rolls back.
-      await client.query("ROLLBACK").catch((reason: Error) => (failure = reason));
-      throw error;
+      return await this.#run(async (client) => {
+        await client.query("LOCK TABLE parley.groups IN SHARE ROW EXCLUSIVE MODE");
+        const { rows } = await client.query<GroupRow>(readAll);
+        return change(client, rows.map(toGroup));
+      });
     } finally {
-      client.release(failure);
       // Also when the answer was lost: the change may have been committed.
       this.#cache.forgetAll();
     }

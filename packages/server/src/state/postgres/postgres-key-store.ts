@@ -4,7 +4,7 @@ import type { FoundKey, KeyChange, KeyStore, StoredKey } from "../../accounts/ke
 import { groupsOfKey, joinGroups } from "../group-row.ts";
 import { columnOf, keyColumns, noGroup, rules, toColumn, toFoundKey, toKey, valuesOf } from "../key-row.ts";
 import type { KeyRow } from "../key-row.ts";
-import type { KeyCache } from "./key-cache.ts";
+import type { CachedKeys } from "./key-cache.ts";
 
 /** The ids that the next query asks for, and the keys that it will find. */
 interface Search {
@@ -14,11 +14,11 @@ interface Search {
 
 /** Keys in PostgreSQL. Searches of one turn of the event loop share a query, and what they find is cached. */
 export class PostgresKeyStore implements KeyStore {
-  readonly #pool: Pool;
-  readonly #cache: KeyCache;
+  readonly #pool: Pick<Pool, "query">;
+  readonly #cache: CachedKeys;
   #search: Search | undefined;
 
-  constructor(pool: Pool, cache: KeyCache) {
+  constructor(pool: Pick<Pool, "query">, cache: CachedKeys) {
     this.#pool = pool;
     this.#cache = cache;
   }

@@ -1,3 +1,4 @@
+import { adminTables, dropAdminTables } from "./admin-tables.ts";
 import { dropGroupTables, groupTables } from "./group-tables.ts";
 import { dropLimitTables, limitTables } from "./limit-tables.ts";
 import { openRequest } from "./open-request.ts";
@@ -114,8 +115,10 @@ const groups: Change = {
   back: dropGroupTables,
 };
 
+const admin: Change = { brings: "admin keys and the audit log", forward: adminTables, back: dropAdminTables };
+
 /**
  * The changes after version 1: the first one leads to version 2. A released change is never edited; later changes are added
  * at the end. `test/state/postgres-changes.test.ts` makes each of them forward, back and forward.
  */
-export const changes: readonly Change[] = [serverRegister, limits, keyChanges, groups];
+export const changes: readonly Change[] = [serverRegister, limits, keyChanges, groups, admin];

@@ -1,0 +1,71 @@
+/** A change, or a refused attempt at one. It must not contain a secret or its hash. */
+export interface AuditRecord {
+  readonly atMs: number;
+  readonly actor: {
+    readonly kind: "admin_key" | "user" | "unknown";
+    /** The id of the admin key. */
+    readonly id?: string | undefined;
+    /** The name of the admin key or of the user of the operating system; empty for `unknown`. */
+    readonly name: string;
+  };
+  /** The address of the client or the host of the command, and its user agent. */
+  readonly from: { readonly address: string; readonly agent: string };
+  /** The operation of the admin API, such as `createKey`. */
+  readonly action: string;
+  readonly target: {
+    readonly id?: string | undefined;
+    readonly name?: string | undefined;
+    readonly groupId?: string | undefined;
+  };
+  readonly outcome: "done" | "refused";
+  /** The reason of a refusal. */
+  readonly reason?: string | undefined;
+  /** The number of refused attempts that the record stands for, at least 1. */
+  readonly attempts: number;
+  /** The target before and after the change, as the admin API shows it. */
+  readonly before?: object | undefined;
+  readonly after?: object | undefined;
+}
+
+export interface AuditEntry extends AuditRecord {
+  /** Grows with every entry. */
+  readonly id: number;
+}
+
+/** Entries that have all of these properties. */
+export interface AuditSelection {
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+  readonly action?: string | undefined;
+  readonly outcome?: AuditRecord["outcome"] | undefined;
+  /** The id or the name of an actor. */
+  readonly actor?: string | undefined;
+  readonly targetId?: string | undefined;
+  /** Only entries about one of these groups or their keys, and those of this admin key. */
+  readonly within?: { readonly groupIds: readonly string[]; readonly adminKeyId: string } | undefined;
+}
+
+/**
+ * The log of changes and refused attempts. Its entries are never changed: the database itself refuses an UPDATE, and a DELETE
+ * of entries that no recorded pruning covers.
+ *
+ * A method rejects when the log cannot be reached. `adminStoresContract` in `@parley/server/testing` tests it on any
+ * implementation.
+ */
+export interface AuditLog {
+  /**
+   * Adds an entry. Must be called in `State.transact`, so that entries have their numbers in the order of their commits.
+   * @param prunesBeforeMs the entry records a pruning: from now on, entries before this time can be deleted
+   */
+  append(record: AuditRecord, prunesBeforeMs?: number): Promise<void>;
+  /**
+   * Returns selected entries, the newest first.
+   * @param limit maximum number of entries
+   * @param beforeId only entries with a smaller id
+   */
+  read(selection: AuditSelection, limit: number, beforeId?: number): Promise<AuditEntry[]>;
+  /** Returns the number of entries before a time. */
+  countBefore(atMs: number): Promise<number>;
+  /** Deletes the entries before a time. Rejects if no entry records such a pruning. */
+  deleteBefore(atMs: number): Promise<void>;
+}
