@@ -171,12 +171,16 @@ const findStored = (databaseUrl: string | undefined, find: FindCaller): FindCall
   databaseUrl === undefined ? find : unlessAway(find);
 
 /** While the database is away, the requests and the spending of a key cannot be looked up, and its requests get 503. */
-const recordsOf = ({ databaseUrl }: Config, ledger: RequestLedger): Pick<RequestLedger, "find" | "spentUsd"> =>
+const recordsOf = (
+  { databaseUrl }: Config,
+  ledger: RequestLedger,
+): Pick<RequestLedger, "find" | "spentUsd" | "groupSpentUsd"> =>
   databaseUrl === undefined
     ? ledger
     : {
         find: (id) => ledger.find(id).catch(storeAway),
         spentUsd: (keyId, month) => ledger.spentUsd(keyId, month).catch(storeAway),
+        groupSpentUsd: (groupId, span) => ledger.groupSpentUsd(groupId, span).catch(storeAway),
       };
 
 /** Creates the parts that admit requests: the limits, the turns in which bodies are read, and the bounds on memory. */

@@ -1104,6 +1104,21 @@ export interface components {
             needed_usd?: string;
             /** @description With `insufficient_quota`, the rest of the budget in US dollars, without the amount that running requests may still cost. */
             remaining_usd?: string;
+            /** @description With `insufficient_quota`, the budget that refuses the request, where it is not one of the key alone. */
+            budget?: {
+                /**
+                 * @description The owner of the budget: the group that the key belongs to, or the group above it. A later version may add others.
+                 * @enum {string}
+                 */
+                of: "group";
+                /** @description The name of the owner. */
+                name: string;
+                /**
+                 * @description The period after which the budget starts again. Absent for a budget that does not. A later version may add periods.
+                 * @enum {string}
+                 */
+                period?: "day" | "week" | "month";
+            };
         };
         /**
          * @description The family of the error. `invalid_request_error`: change the request. `insufficient_quota`: the budget is spent. `timeout_error`: the request arrived too slowly. `rate_limit_error`: try again later. `server_error`: not the caller's fault. A later version may add families. For an unknown family, read the status.

@@ -26,8 +26,9 @@ export function addUsageCommand(program: Command): void {
     .action(async (flags: UsageFlags) => {
       const config = modelFlags.configOf(usage);
       await using state = await openExistingStateOf(config);
-      const names = await keyNames(state.keys);
-      const sums = await state.ledger.sum(toSelection(flags, config, names), flags.by);
+      const keys = await keyNames(state.keys);
+      const sums = await state.ledger.sum(toSelection(flags, config, keys), flags.by);
+      const names = flags.by === "group" ? await state.groups.names() : keys;
       const rows = sums.map(([group, counts]) => ({ ...groupColumns(flags.by, group, names), ...counts }));
       process.stdout.write(toRows([...columnsOf[flags.by], ...countColumns], rows, flags.format));
     });
@@ -38,6 +39,7 @@ const columnsOf: Readonly<Record<Grouping, readonly string[]>> = {
   key: ["key_id", "key_name"],
   model: ["model"],
   day: ["day"],
+  group: ["group_id", "group_name"],
 };
 
 const countColumns: readonly (keyof UsageCounts)[] = [
@@ -50,4 +52,4 @@ const countColumns: readonly (keyof UsageCounts)[] = [
 ];
 
 const groupColumns = (by: Grouping, group: string, names: ReadonlyMap<string, string>): Record<string, string> =>
-  by === "key" ? { key_id: group, key_name: names.get(group) ?? "" } : { [by]: group };
+  by === "key" || by === "group" ? { [`${by}_id`]: group, [`${by}_name`]: names.get(group) ?? "" } : { [by]: group };

@@ -17,6 +17,8 @@ export interface EntryRow extends TokenColumns {
   readonly error_code: string | null;
   readonly cost_usd: string;
   readonly prices: string;
+  readonly group_id: string | null;
+  readonly parent_group_id: string | null;
 }
 
 /** Returns the condition of a selection, with `?` in the place of each value. */
@@ -53,6 +55,7 @@ export const countsOf = (usage: EngineUsage): number[] => [
 ];
 
 export const toEntry = (row: EntryRow): LedgerEntry => ({
+  ...groupIdsOf(row),
   id: row.id,
   keyId: row.key_id,
   model: row.model,
@@ -66,11 +69,17 @@ export const toEntry = (row: EntryRow): LedgerEntry => ({
   endedMs: row.ended_ms ?? undefined,
 });
 
+function groupIdsOf({ group_id: own, parent_group_id: parent }: EntryRow): Pick<LedgerEntry, "groupIds"> {
+  if (own === null) return {};
+  return { groupIds: parent === null ? [own] : [own, parent] };
+}
+
 /** The expressions by which entries are grouped. A day is the number of days since 1970. */
 export const groupColumns: Readonly<Record<Grouping, string>> = {
   key: "key_id",
   model: "model",
   day: "started_ms / 86400000",
+  group: "coalesce(group_id, '')",
 };
 
 export const tokenSums = ["prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens"]

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Big } from "big.js";
+import { GroupSpending } from "./group-spending.ts";
 import type { KeyBudgets } from "../accounts/ledger/usage-ledger.ts";
 
 /** The money of a key in US dollars: spent ever, held by its open entries, and spent by month. */
@@ -10,11 +11,20 @@ interface Account {
   isChanged: boolean;
 }
 
+/** The money that is left of a budget. */
+interface Rest {
+  readonly rest: Big;
+  readonly held: Big;
+  /** The group whose budget it is; undefined: it is one of the key. */
+  readonly groupId: string | undefined;
+}
+
 /**
  * The money of all keys in SQLite, in total and by month. A transaction reads the row of a key once and writes it once,
  * however many of the key's entries it changes. The sums are computed here, because SQLite has no decimals.
  */
 export class Spending {
+  readonly groups: GroupSpending;
   readonly #readKey: StatementSync;
   readonly #writeKey: StatementSync;
   readonly #readMonth: StatementSync;
@@ -25,6 +35,7 @@ export class Spending {
   readonly #accounts = new Map<string, Account>();
 
   constructor(database: DatabaseSync) {
+    this.groups = new GroupSpending(database);
     this.#readKey = database.prepare("SELECT cost_usd, held_usd FROM spending WHERE key_id = ?");
     this.#writeKey = database.prepare(
       `INSERT INTO spending (key_id, cost_usd, held_usd) VALUES (?, ?, ?)
@@ -51,16 +62,19 @@ export class Spending {
     return new Map(rows.map((row) => [String(row["key_id"]), textOf(row, "cost_usd")]));
   }
 
-  /** Returns the tighter rest of the budgets and the money that the key holds, as the running transaction has them. */
-  restOf(keyId: string, { budgetUsd, monthlyBudgetUsd }: KeyBudgets, month: string): { rest: Big; held: Big } {
+  /** Returns the rests of the budgets, each with the money that is held of it, as the running transaction has them. */
+  restsOf(keyId: string, { budgetUsd, monthlyBudgetUsd, groups = [] }: KeyBudgets, month: string): Rest[] {
     const account = this.#accountOf(keyId);
-    const rests = [
-      ...(budgetUsd === undefined ? [] : [new Big(budgetUsd).minus(account.spent)]),
+    const { spent, held } = account;
+    const restOf = (budget: string | undefined, of: { spent: Big; held: Big }, groupId?: string): Rest[] =>
+      budget === undefined ? [] : [{ rest: new Big(budget).minus(of.spent).minus(of.held), held: of.held, groupId }];
+    return [
+      ...restOf(budgetUsd, { spent, held }),
       ...(monthlyBudgetUsd === undefined
         ? []
-        : [new Big(monthlyBudgetUsd).minus(this.#spentIn(account, keyId, month))]),
+        : restOf(monthlyBudgetUsd, { spent: this.#spentIn(account, keyId, month), held })),
+      ...groups.flatMap((group) => restOf(group.budgetUsd, this.groups.amountsOf(group.id, group), group.id)),
     ];
-    return { rest: rests.reduce((a, b) => (a.lt(b) ? a : b)).minus(account.held), held: account.held };
   }
 
   /** Holds an amount for a key; a negative one is released. */
@@ -80,6 +94,7 @@ export class Spending {
 
   /** Writes the accounts. Must be called inside the transaction, after its last change. */
   write(): void {
+    this.groups.write();
     for (const [keyId, { spent, held, months, isChanged }] of this.#accounts) {
       if (!isChanged) continue;
       this.#writeKey.run(keyId, spent.toFixed(), held.toFixed());
@@ -89,6 +104,7 @@ export class Spending {
 
   /** Must be called after each transaction, even if it was rolled back. */
   forget(): void {
+    this.groups.forget();
     this.#accounts.clear();
   }
 

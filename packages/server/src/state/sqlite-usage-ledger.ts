@@ -3,6 +3,7 @@ import { Big } from "big.js";
 import { sumUsage } from "../accounts/ledger/sum-usage.ts";
 import type { Grouping, UsageSum } from "../accounts/ledger/sum-usage.ts";
 import { monthOf } from "../accounts/money/month.ts";
+import type { Span } from "../accounts/money/period.ts";
 import { affordableTokens, costOf } from "../accounts/money/budgets.ts";
 import type {
   BudgetShortage,
@@ -22,6 +23,11 @@ import { Spending } from "./spending.ts";
 import { inTransaction } from "./transaction.ts";
 import { WriteGroup } from "./write-group.ts";
 
+/** The part of an entry that says what it holds, and of whom. */
+interface ChargedRow extends Pick<EntryRow, "key_id" | "started_ms" | "group_id" | "parent_group_id"> {
+  readonly held_usd: string;
+}
+
 /**
  * The ledger in SQLite, one row per entry. `Spending` has the money of each key, which changes in the same transaction as the
  * entries. Commits are synced to the disk within 50 ms. When a sync fails, the ledger refuses new entries until one
@@ -39,6 +45,7 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
 
   constructor(database: DatabaseSync, sync: DiskSync) {
     const counts = "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?";
+    const charged = "key_id, started_ms, held_usd, group_id, parent_group_id";
     this.#database = database;
     this.#sync = sync;
     this.#spending = new Spending(database);
@@ -50,17 +57,15 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
       },
     });
     this.#insert = database.prepare(
-      `INSERT INTO requests (id, key_id, model, is_stream, started_ms, outcome, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_usd, prices, held_usd)
-       VALUES (?, ?, ?, ?, ?, 'open', 0, 0, 0, 0, '0', ?, ?)`,
+      `INSERT INTO requests (id, key_id, model, is_stream, started_ms, outcome, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_usd, prices, held_usd, group_id, parent_group_id)
+       VALUES (?, ?, ?, ?, ?, 'open', 0, 0, 0, 0, '0', ?, ?, ?, ?)`,
     );
     this.#update = database.prepare(`UPDATE requests SET ${counts} WHERE id = ? AND ended_ms IS NULL`);
     this.#close = database.prepare(
       `UPDATE requests SET ${counts}, outcome = ?, error_code = ?, cost_usd = ?, ended_ms = ?
-       WHERE id = ? AND ended_ms IS NULL RETURNING held_usd`,
+       WHERE id = ? AND ended_ms IS NULL RETURNING ${charged}`,
     );
-    this.#withdraw = database.prepare(
-      "DELETE FROM requests WHERE id = ? AND ended_ms IS NULL RETURNING key_id, held_usd",
-    );
+    this.#withdraw = database.prepare(`DELETE FROM requests WHERE id = ? AND ended_ms IS NULL RETURNING ${charged}`);
   }
 
   async open(record: OpenRecord, hold?: HoldRequest): Promise<Hold | BudgetShortage | undefined> {
@@ -71,29 +76,38 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
   }
 
   #openWith({ budgets, bound }: HoldRequest, record: OpenRecord): Hold | BudgetShortage {
-    const { rest, held } = this.#spending.restOf(record.keyId, budgets, monthOf(record.startedMs));
+    const { keyId, startedMs, groupIds = [] } = record;
+    const rests = this.#spending.restsOf(keyId, budgets, monthOf(startedMs));
+    const { rest, held, groupId } = rests.reduce((one, other) => (other.rest.lt(one.rest) ? other : one));
     const maxTokens = affordableTokens(bound, rest);
-    if (maxTokens === 0) return { restUsd: rest.toFixed(), heldUsd: held.toFixed() };
+    if (maxTokens === 0)
+      return { restUsd: rest.toFixed(), heldUsd: held.toFixed(), ...(groupId !== undefined && { groupId }) };
     const amount = costOf(bound, maxTokens);
     const heldUsd = amount.toFixed();
     this.#open(record, heldUsd);
-    this.#spending.hold(record.keyId, amount);
+    this.#spending.hold(keyId, amount);
+    for (const id of groupIds) this.#spending.groups.add(id, startedMs, { spent: new Big(0), held: amount });
     return { maxTokens, heldUsd };
   }
 
-  #open({ id, keyId, model, isStream, startedMs, pricing }: OpenRecord, heldUsd = "0"): undefined {
-    this.#insert.run(id, keyId, model, Number(isStream), startedMs, JSON.stringify(pricing), heldUsd);
+  #open({ id, keyId, model, isStream, startedMs, pricing, groupIds }: OpenRecord, heldUsd = "0"): undefined {
+    const [group = null, parent = null] = groupIds ?? [];
+    this.#insert.run(id, keyId, model, Number(isStream), startedMs, JSON.stringify(pricing), heldUsd, group, parent);
   }
 
   async withdraw(id: string): Promise<void> {
     await this.#group.add(() => {
       const row = this.#withdraw.get(id);
-      if (row) this.#release(String(row["key_id"]), String(row["held_usd"]));
+      if (row) this.#settle(row as unknown as ChargedRow, "0"); // the columns of `charged`
     });
   }
 
-  #release(keyId: string, heldUsd: string): void {
-    if (heldUsd !== "0") this.#spending.hold(keyId, new Big(heldUsd).neg());
+  /** Releases the hold of an entry that is no longer open, and charges its cost to its groups. */
+  #settle(row: ChargedRow, costUsd: string): void {
+    const amounts = { spent: new Big(costUsd), held: new Big(row.held_usd).neg() };
+    if (row.held_usd !== "0") this.#spending.hold(row.key_id, amounts.held);
+    for (const id of [row.group_id, row.parent_group_id])
+      if (id !== null) this.#spending.groups.add(id, row.started_ms, amounts);
   }
 
   async checkpoint(checkpoints: readonly Checkpoint[]): Promise<void> {
@@ -106,7 +120,7 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     await this.#group.add(() => {
       const row = this.#close.get(...countsOf(usage), outcome, errorCode ?? null, costUsd, endedMs, id);
       if (!row) return;
-      this.#release(keyId, String(row["held_usd"]));
+      this.#settle(row as unknown as ChargedRow, costUsd); // the columns of `charged`
       this.#spending.spend(keyId, monthOf(endedMs), costUsd);
     });
   }
@@ -122,6 +136,10 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
 
   async spentByKey(month?: string): Promise<ReadonlyMap<string, string>> {
     return this.#spending.spentByKey(month);
+  }
+
+  async groupSpentUsd(groupId: string, span: Span): Promise<string> {
+    return this.#spending.groups.spentUsd(groupId, span);
   }
 
   async find(id: string): Promise<LedgerEntry | undefined> {

@@ -9,8 +9,7 @@ import type {
   RequestLedger,
 } from "../accounts/ledger/usage-ledger.ts";
 
-interface Entry {
-  readonly keyId: string;
+interface Entry extends Pick<OpenRecord, "keyId" | "groupIds"> {
   usage: EngineUsage;
 }
 
@@ -31,7 +30,7 @@ export class HeldLedger implements RequestLedger {
     const opened = await this.#ledger.open(record, hold);
     if (opened && "restUsd" in opened) return opened;
     if (this.#isOver) await this.#ledger.withdraw(record.id);
-    else this.#entries.set(record.id, { keyId: record.keyId, usage: noUsage });
+    else this.#entries.set(record.id, { keyId: record.keyId, groupIds: record.groupIds, usage: noUsage });
     return opened;
   }
 
@@ -61,6 +60,10 @@ export class HeldLedger implements RequestLedger {
     return this.#ledger.find(id);
   }
 
+  groupSpentUsd(...[groupId, span]: Parameters<RequestLedger["groupSpentUsd"]>): Promise<string> {
+    return this.#ledger.groupSpentUsd(groupId, span);
+  }
+
   assertWritable(): Promise<void> {
     return this.#ledger.assertWritable();
   }
@@ -74,9 +77,9 @@ export class HeldLedger implements RequestLedger {
   async release(nowMs: number, signal: AbortSignal): Promise<number> {
     this.#isOver = true;
     const left = [...this.#entries];
-    for (const [id, { keyId, usage }] of left) {
+    for (const [id, { keyId, groupIds, usage }] of left) {
       // The service took the answer away, so nobody pays for it (OPS-17).
-      const record = { id, keyId, usage, outcome: "abandoned", errorCode: undefined, costUsd: "0" } as const;
+      const record = { id, keyId, groupIds, usage, outcome: "abandoned", errorCode: undefined, costUsd: "0" } as const;
       while (!(await this.#tryToClose({ ...record, endedMs: nowMs }))) await wait(retryMs, undefined, { signal });
     }
     return left.length;

@@ -67,6 +67,7 @@ export const ledgerCalls = callsOf<RequestLedger>()("ledger", [
   "close",
   "spentUsd",
   "find",
+  "groupSpentUsd",
   "assertWritable",
 ]);
 export const limitCalls = callsOf<HeldLimits>()("limits", ["states", "take", "takeTokens", "commit", "rollback"]);

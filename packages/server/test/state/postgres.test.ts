@@ -2,6 +2,7 @@ import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { assertCase, keyStoreContract, usageLedgerContract } from "@parley/server/testing";
 import type { KeyStoreSubject, UsageLedgerSubject } from "@parley/server/testing";
+import { always } from "../../src/accounts/money/period.ts";
 import { KeyCache } from "../../src/state/postgres/key-cache.ts";
 import { PostgresKeyStore } from "../../src/state/postgres/postgres-key-store.ts";
 import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
@@ -100,6 +101,44 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
     await pool.end();
     expect(await state.ledger.spentUsd("key")).toBe("10");
     expect(await state.ledger.spentUsd("key", "2026-10")).toBe("5");
+  });
+
+  test("three servers, with keys of groups that move: no deadlock, no budget is exceeded, and all holds are released", async () => {
+    const database = await postgres.createDatabase();
+    const states = await Promise.all([1, 2, 3].map(() => openPostgres(postgres.urlOf(database))));
+    const pricing = { prompt: "0.01", completion: "0.1", image: "0", request: "0.001" };
+    const bound = { fixedUsd: "0.5", perTokenUsd: "0.5", maxTokens: 1, isMaximumNamed: true };
+    const spans = [always, { fromMs: 0, toMs: 9_000_000 }];
+    const groupOf = (id: string, turn: number) => {
+      return { id, name: id, budgetUsd: "20", period: undefined, timeZone: undefined, ...(spans[turn % 2] ?? always) };
+    };
+    // Groups above and below each other, in both orders of their ids, as servers may see them that have not heard of a move.
+    const places = [["a", "b"], ["b", "a"], ["c", "a"], ["b", "c"], ["c"]];
+    const usage = { promptTokens: 1, cachedTokens: 0, completionTokens: 1, reasoningTokens: 0 };
+    const act = async (turn: number): Promise<void> => {
+      const groupIds = places[turn % places.length] ?? [];
+      const [ledger, other] = [0, 1].map((more) => states[(turn + more) % 3]?.ledger);
+      const record = { id: `r ${turn}`, keyId: `key ${turn % 4}`, model: "m", isStream: false, startedMs: 5, pricing };
+      const groups = groupIds.map((id) => groupOf(id, turn >> 3));
+      const budgets = { budgetUsd: undefined, monthlyBudgetUsd: undefined, groups };
+      const got = await ledger?.open({ ...record, groupIds }, { bound, budgets });
+      if (!got || "restUsd" in got) return;
+      if (turn % 3 === 0) return other?.withdraw(record.id);
+      const end = { usage, outcome: "complete", errorCode: undefined, costUsd: "1", endedMs: 6 } as const;
+      await other?.close({ ...end, id: record.id, keyId: record.keyId, groupIds });
+    };
+    await Promise.all(Array.from({ length: 600 }, (_none, turn) => act(turn)));
+    const read = (table: string) =>
+      postgres.query(
+        `SELECT group_id, sum(cost_usd)::int AS cost, sum(held_usd)::int AS held FROM parley.${table} GROUP BY 1 ORDER BY 1`,
+        database,
+      );
+    const sums = await read("group_spending");
+    expect(await read("group_periods")).toEqual(sums);
+    expect(sums.map(({ held }) => held)).toEqual([0, 0, 0]);
+    const costs = sums.map(({ cost }) => Number(cost));
+    expect(Math.max(...costs)).toBe(20);
+    for (const state of states) await state[Symbol.asyncDispose]();
   });
 
   test("entries are read in pages and pruned in steps", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assertCase, findViolations, usageLedgerContract } from "@parley/server/testing";
 import type { UsageLedger, UsageLedgerSubject } from "@parley/server/testing";
+import { always } from "../../src/accounts/money/period.ts";
 import { DiskSync } from "../../src/state/disk-sync.ts";
 import { SqliteUsageLedger } from "../../src/state/sqlite-usage-ledger.ts";
 import { DataFolder } from "./data-folder.ts";
@@ -44,6 +45,13 @@ describe("the contract notices a ledger that", () => {
     ["prunes what runs, too", (ledger) => ({ prune: async (ms) => (await ledger.prune(ms)) + 1 }), /^prunes closed/],
     ["holds nothing", (ledger) => ({ open: holdNothing(ledger) }), /^holds the maximum cost/],
     ["never releases a hold", (ledger) => ({ withdraw: async (id) => void (await ledger.find(id)) }), /^withdraws an/],
+    ["knows no groups", (ledger) => ({ open: forgetGroups(ledger) }), /^keeps the groups of an entry/],
+    ["sees no budget of a group", (ledger) => ({ open: ignoreGroups(ledger) }), /^names the tightest of the budgets/],
+    [
+      "knows no spans",
+      (ledger) => ({ groupSpentUsd: (id) => ledger.groupSpentUsd(id, always) }),
+      /^gives a period its/,
+    ],
     ["keeps no checkpoints", () => ({ checkpoint: async () => undefined }), /^tells the successor/],
     ["has nothing abandoned", () => ({ abandoned: async () => [] }), /^tells the successor/],
     ["hides that it cannot write", hideFailures, /^rejects what cannot be written/],
@@ -82,6 +90,16 @@ const holdNothing =
     await ledger.open(record);
     return hold && { maxTokens: hold.bound.maxTokens, heldUsd: "0" };
   };
+
+const forgetGroups =
+  (ledger: UsageLedger): UsageLedger["open"] =>
+  ({ groupIds: _groups, ...record }, hold) =>
+    ledger.open(record, hold);
+
+const ignoreGroups =
+  (ledger: UsageLedger): UsageLedger["open"] =>
+  (record, hold) =>
+    ledger.open(record, hold && { ...hold, budgets: { ...hold.budgets, budgetUsd: "1", groups: undefined } });
 
 const hideFailures = (ledger: UsageLedger): Partial<UsageLedger> => ({
   close: (record) => ledger.close(record).catch(() => undefined),

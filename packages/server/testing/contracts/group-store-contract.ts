@@ -217,6 +217,7 @@ export const groupStoreContract: readonly ContractCase<GroupStoreSubject>[] = [
         await writer.groups.update(child.id, { name: `child ${index}` });
         await assertSeen(writer, [{ ...child, name: `child ${index}` }, full]);
         await writer.groups.update(child.id, { name: child.name });
+        await assertSeen(writer, [child, full]);
       }
     },
   },

@@ -8,6 +8,7 @@ import type {
 } from "../../src/accounts/ledger/usage-ledger.ts";
 import { groupings, sumUsage } from "../../src/accounts/ledger/sum-usage.ts";
 import type { ContractCase } from "./contract-case.ts";
+import { groupBudgetContract } from "./group-budget-contract.ts";
 import { holdContract } from "./hold-contract.ts";
 
 /** One empty ledger. */
@@ -259,4 +260,5 @@ export const usageLedgerContract: readonly ContractCase<UsageLedgerSubject>[] = 
     },
   },
   ...holdContract,
+  ...groupBudgetContract,
 ];

@@ -129,7 +129,8 @@ export class LedgerRecorder implements AsyncDisposable {
       });
     };
     const close = (final: FinalUsage): Promise<void> => {
-      const record = { id: row.id, keyId: row.keyId, ...final, endedMs: this.#nowMs() };
+      const { id, keyId, groupIds } = row;
+      const record = { id, keyId, groupIds, ...final, endedMs: this.#nowMs() };
       return end(() => this.#ledger.close(record));
     };
     return {
@@ -144,7 +145,7 @@ export class LedgerRecorder implements AsyncDisposable {
     const opened = await this.#open(row, budgets && { budgets, bound });
     if (opened === undefined) return { maxTokens: bound.maxTokens, heldUsd: "0" };
     if ("maxTokens" in opened) return opened;
-    throw tooExpensive(bound, opened);
+    throw tooExpensive(bound, opened, budgets?.groups);
   }
 
   async #open(...[row, hold]: Parameters<UsageLedger["open"]>): ReturnType<UsageLedger["open"]> {
@@ -263,9 +264,9 @@ export class AbandonedWatch implements AsyncDisposable {
 export async function closeAbandoned(ledger: UsageLedger, endedMs: number): Promise<number> {
   const entries = await ledger.abandoned();
   for (const entry of entries) {
-    const { id, keyId, usage } = entry;
+    const { id, keyId, groupIds, usage } = entry;
     const costUsd = abandonedCostOf(entry);
-    await ledger.close({ id, keyId, usage, outcome: "abandoned", errorCode: undefined, costUsd, endedMs });
+    await ledger.close({ id, keyId, groupIds, usage, outcome: "abandoned", errorCode: undefined, costUsd, endedMs });
   }
   return entries.length;
 }

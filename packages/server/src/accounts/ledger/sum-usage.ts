@@ -12,16 +12,17 @@ export interface UsageCounts extends TokenColumns {
 /** A group, and the sums of its entries. */
 export type UsageSum = readonly [group: string, counts: UsageCounts];
 
-/** Returns the group of an entry. Days are in UTC. */
+/** Returns the group of an entry. Days are in UTC. A key without a group has an empty one. */
 const groupOf = {
   key: ({ keyId }: LedgerEntry) => keyId,
   model: ({ model }: LedgerEntry) => model,
   day: ({ startedMs }: LedgerEntry) => new Date(startedMs).toISOString().slice(0, 10),
+  group: ({ groupIds: [own = ""] = [] }: LedgerEntry) => own,
 };
 
 export type Grouping = keyof typeof groupOf;
 
-export const groupings: readonly Grouping[] = ["key", "model", "day"];
+export const groupings: readonly Grouping[] = ["key", "model", "day", "group"];
 
 /** Adds up entries by group, one by one. @returns the sums, sorted by group */
 export async function sumUsage(entries: AsyncIterable<LedgerEntry>, by: Grouping): Promise<UsageSum[]> {

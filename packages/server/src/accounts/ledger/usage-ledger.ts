@@ -1,5 +1,7 @@
 import type { EngineUsage } from "@parley/inference";
+import type { CallerGroup } from "../keys/caller.ts";
 import type { CostBound } from "../money/budgets.ts";
+import type { Span } from "../money/period.ts";
 import type { Pricing } from "../money/price.ts";
 import type { Grouping, UsageSum } from "./sum-usage.ts";
 
@@ -17,16 +19,23 @@ export interface OpenRecord {
   readonly startedMs: number;
   /** The prices at the time of the request. */
   readonly pricing: Pricing;
+  /** The key's group at the time of the request, then that group's parent; absent: none. */
+  readonly groupIds?: readonly string[] | undefined;
 }
 
-/** The budgets of a key in US dollars, as decimal strings. At least one is defined. */
+/** The budget of a group in the period in which a request started. Both ends are multiples of 15 minutes. */
+export interface GroupBudget extends CallerGroup, Span {}
+
+/** The budgets of a key in US dollars, as decimal strings, and those of its groups. At least one is defined. */
 export interface KeyBudgets {
   readonly budgetUsd: string | undefined;
   /** For each calendar month of UTC. */
   readonly monthlyBudgetUsd: string | undefined;
+  /** One for each of the entry's `groupIds`, in their order, also for a group without a budget. */
+  readonly groups?: readonly GroupBudget[] | undefined;
 }
 
-/** The most that a request may cost, to be held against the budgets of its key. */
+/** The most that a request may cost, to be held against the budgets of its key and groups. */
 export interface HoldRequest {
   readonly budgets: KeyBudgets;
   readonly bound: CostBound;
@@ -41,10 +50,12 @@ export interface Hold {
 
 /** The reason why nothing was held. Both amounts are US dollars, as decimal strings. */
 export interface BudgetShortage {
-  /** The rest of the tighter budget: the budget minus the cost of ended requests and `heldUsd`. It may be negative. */
+  /** The rest of the tightest budget: the budget minus the cost of ended requests and `heldUsd`. It may be negative. */
   readonly restUsd: string;
-  /** The maximum cost of all requests of the key that have not ended. */
+  /** The maximum cost of all requests that have not ended, of the key or of the group in the period. */
   readonly heldUsd: string;
+  /** The group whose budget is the tightest; absent: it is a budget of the key. */
+  readonly groupId?: string;
 }
 
 /** The usage of a running request so far. */
@@ -68,6 +79,8 @@ export interface CloseRecord extends FinalUsage {
   readonly id: string;
   /** The key of the entry. */
   readonly keyId: string;
+  /** The groups of the entry. They only say which closes may share a transaction: the groups that were stored are charged. */
+  readonly groupIds?: readonly string[] | undefined;
   readonly endedMs: number;
 }
 
@@ -108,8 +121,9 @@ export interface EntrySelection {
 export interface UsageLedger {
   /**
    * Opens an entry, and holds the maximum cost of its request until the entry is closed or withdrawn: both, or nothing. A
-   * key's closed entries and holds together never pass its budgets, however many servers open entries at the same time. The
-   * month of a monthly budget is that of `startedMs`. Rejects when the entry cannot be written or its id exists already:
+   * key's closed entries and holds together never pass its budgets, and neither do those of a group, however many servers open
+   * entries at the same time. The month of a monthly budget is that of `startedMs`. An entry counts in the period of a group
+   * in which it started, whenever it ends. Rejects when the entry cannot be written or its id exists already:
    * then the request must not run.
    * @param hold undefined for a key without a budget: nothing is held
    * @returns the shortage if the budgets do not pay for the request; then there is no entry
@@ -123,7 +137,7 @@ export interface UsageLedger {
   /** Replaces the usage of open entries, of all or of none. Entries that are closed or unknown are skipped. */
   checkpoint(checkpoints: readonly Checkpoint[]): Promise<void>;
   /**
-   * Closes an entry, adds its cost to the amount that its key has spent, and releases its hold: all or nothing. Only the
+   * Closes an entry, adds its cost to the amounts that its key and groups have spent, and releases its hold: all or nothing. Only the
    * first call counts: an entry that is closed or unknown is skipped, so a call whose answer was lost can be repeated.
    */
   close(record: CloseRecord): Promise<void>;
@@ -140,6 +154,12 @@ export interface UsageLedger {
   spentUsd(keyId: string, month?: string): Promise<string>;
   /** Returns the same of all keys that have closed entries, by their ids. */
   spentByKey(month?: string): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Returns the total cost of the closed entries of a group, and of the groups in it, that started in a span; "0" if there are
+   * none. Pruning entries does not lower it. Entries count for the groups that their key had when they were opened.
+   * @param span its ends are multiples of 15 minutes
+   */
+  groupSpentUsd(groupId: string, span: Span): Promise<string>;
   find(id: string): Promise<LedgerEntry | undefined>;
   /** Yields the selected entries, sorted by start time, then by id. */
   entries(selection?: EntrySelection, order?: "oldest first" | "newest first"): AsyncIterable<LedgerEntry>;
@@ -158,5 +178,5 @@ export interface UsageLedger {
 /** The methods of a ledger that requests need. */
 export type RequestLedger = Pick<
   UsageLedger,
-  "open" | "withdraw" | "checkpoint" | "close" | "spentUsd" | "find" | "assertWritable"
+  "open" | "withdraw" | "checkpoint" | "close" | "spentUsd" | "groupSpentUsd" | "find" | "assertWritable"
 >;

@@ -40,8 +40,34 @@ describe("the maximum cost", () => {
 
 test("a key without a budget has nothing to hold against", () => {
   const caller = toCaller("key", { name: "key" });
-  expect(budgetsOf(caller)).toBeUndefined();
-  expect(budgetsOf({ ...caller, monthlyBudgetUsd: "5" })).toEqual({ budgetUsd: undefined, monthlyBudgetUsd: "5" });
+  expect(budgetsOf(caller, 0)).toBeUndefined();
+  expect(budgetsOf({ ...caller, monthlyBudgetUsd: "5" }, 0)).toEqual({ budgetUsd: undefined, monthlyBudgetUsd: "5" });
+});
+
+const team = { id: "grp_1", name: "team", budgetUsd: "7", period: "day", timeZone: "Asia/Kathmandu" } as const;
+const company = { id: "grp_2", name: "company", budgetUsd: undefined, period: undefined, timeZone: undefined };
+
+test("the periods of a key's groups are those that contain the start of the request", () => {
+  const caller = toCaller("key", { name: "key" }, [team, company]);
+  expect(budgetsOf(caller, Date.parse("2026-11-27T18:14:59.999Z"))).toEqual({
+    budgetUsd: undefined,
+    monthlyBudgetUsd: undefined,
+    groups: [
+      { ...team, fromMs: Date.parse("2026-11-26T18:15Z"), toMs: Date.parse("2026-11-27T18:15Z") },
+      { ...company, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER },
+    ],
+  });
+  expect(budgetsOf({ ...caller, groups: [company] }, 0)).toBeUndefined();
+});
+
+test("a refusal by the budget of a group names it, its period, and when it starts again", () => {
+  const groups = [{ ...team, fromMs: 0, toMs: Date.parse("2026-11-27T18:15Z") }];
+  const shortage = { restUsd: "0.2", heldUsd: "0", groupId: team.id };
+  expect(tooExpensive(boundOf(), shortage, groups)).toMatchObject({
+    message:
+      "This request may cost 0.251 US dollars, and 0.2 of the budget of the group team for each day is left. It starts again on 2026-11-28 00:00 (Asia/Kathmandu). Lower max_completion_tokens, send a shorter prompt, or ask the operator for a larger budget.",
+    details: { needed_usd: "0.251", remaining_usd: "0.2", budget: { of: "group", name: "team", period: "day" } },
+  });
 });
 
 test.each([
@@ -59,9 +85,10 @@ test.each([
 
 describe("a spent budget", () => {
   const spent: Readonly<Record<string, string>> = { "2026-11": "5", "2026-12": "4.999" };
-  /** The only method of a ledger that `assertUnspent` calls. */
-  const ledger: Pick<UsageLedger, "spentUsd"> = {
+  /** The only methods of a ledger that `assertUnspent` calls. */
+  const ledger: Pick<UsageLedger, "spentUsd" | "groupSpentUsd"> = {
     spentUsd: async (_keyId, month) => (month === undefined ? "9.999" : (spent[month] ?? "0")),
+    groupSpentUsd: async (_groupId, { fromMs }) => (fromMs <= Date.parse("2026-11-30") ? "7" : "0"),
   };
   const monthly = toCaller("key", { name: "key", monthlyBudgetUsd: "5" });
   const messageAt = (now: string, of = monthly): Promise<string | undefined> =>
@@ -80,6 +107,25 @@ describe("a spent budget", () => {
   ])("at %s the budget of a month is judged by that month", async (now, message) => {
     expect(await messageAt(now)).toBe(message);
   });
+
+  test.each([
+    [
+      { period: "month", timeZone: "America/New_York" },
+      "The budget of the group team for each month, 7 US dollars, is spent. It starts again on 2026-12-01 00:00 (America/New_York), or ask the operator for a larger one.",
+    ],
+    [
+      { period: "day", timeZone: "America/New_York" },
+      "The monthly budget of this key, 5 US dollars, is spent. It starts again on 2026-12-01 (UTC), or ask the operator for a larger one.",
+    ],
+    [{}, "The budget of the group team, 7 US dollars, is spent. Ask the operator for a larger one."],
+  ] as const)(
+    "of several, the one that starts again last is told: the month of the key and %j of its group",
+    async (rules, message) => {
+      const group = { id: team.id, name: "team", budgetUsd: "7", ...rules };
+      const { groups } = toCaller("key", { name: "key" }, [group]);
+      expect(await messageAt("2026-11-29T12:00Z", { ...monthly, groups })).toBe(message);
+    },
+  );
 
   test("the total budget is checked first, because it does not renew", async () => {
     expect(await messageAt("2026-11-15", { ...monthly, budgetUsd: "9.999" })).toBe(

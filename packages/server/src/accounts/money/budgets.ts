@@ -1,8 +1,11 @@
 import { Big } from "big.js";
-import type { Caller } from "../keys/caller.ts";
+import type { Caller, CallerGroup } from "../keys/caller.ts";
 import { ApiError } from "../../errors/api-error.ts";
-import type { BudgetShortage, KeyBudgets, UsageLedger } from "../ledger/usage-ledger.ts";
+import type { ErrorDetails } from "../../errors/api-error.ts";
+import type { BudgetShortage, GroupBudget, KeyBudgets, UsageLedger } from "../ledger/usage-ledger.ts";
 import { monthOf, startOfNextMonth } from "./month.ts";
+import { always, formatIn, periodAt } from "./period.ts";
+import type { Span } from "./period.ts";
 import { isAtLeastUsd, priceOf } from "./price.ts";
 import type { Pricing } from "./price.ts";
 
@@ -31,9 +34,25 @@ export function costBoundOf({ pricing, promptTokens, n, maxTokens, isMaximumName
   return { fixedUsd, perTokenUsd: new Big(pricing.completion).times(n).toFixed(), maxTokens, isMaximumNamed };
 }
 
-/** Returns the budgets of a key, or undefined if it has none: such a key is never refused. */
-export const budgetsOf = ({ budgetUsd, monthlyBudgetUsd }: Caller): KeyBudgets | undefined =>
-  budgetUsd === undefined && monthlyBudgetUsd === undefined ? undefined : { budgetUsd, monthlyBudgetUsd };
+/**
+ * Returns the budgets that a request of a key uses, or undefined if there are none: such a request is never refused.
+ * @param startedMs the start of the request, which decides the period of each group
+ */
+export function budgetsOf(caller: Caller, startedMs: number): KeyBudgets | undefined {
+  const { budgetUsd, monthlyBudgetUsd } = caller;
+  const groups = groupBudgetsOf(caller, startedMs);
+  if ([budgetUsd, monthlyBudgetUsd, ...groups.map((group) => group.budgetUsd)].every((usd) => usd === undefined))
+    return undefined;
+  return { budgetUsd, monthlyBudgetUsd, ...(groups.length > 0 && { groups }) };
+}
+
+/** Returns the budgets of a key's groups, with the periods that contain a time. */
+const groupBudgetsOf = ({ groups }: Caller, ms: number): GroupBudget[] =>
+  groups.map((group) => ({ ...group, ...spanOf(group, ms) }));
+
+/** Returns the span of a group's budget that contains a time: one of its periods, or all time. */
+export const spanOf = ({ period, timeZone }: Pick<CallerGroup, "period" | "timeZone">, ms: number): Span =>
+  period === undefined || timeZone === undefined ? always : periodAt(ms, period, timeZone);
 
 /** Returns the maximum cost with `maxTokens` completion tokens of each choice, in US dollars. */
 export const costOf = ({ fixedUsd, perTokenUsd }: CostBound, maxTokens: number): Big =>
@@ -53,44 +72,98 @@ export function affordableTokens(bound: CostBound, rest: Big): number {
   return isMaximumNamed && paid < maxTokens ? 0 : Math.min(paid, maxTokens);
 }
 
+/** A budget that is used up. */
+interface SpentBudget {
+  /** Unix milliseconds at which it starts again. */
+  readonly renewsMs: number;
+  readonly error: ApiError;
+}
+
 /**
- * Checks the total budget first, because it does not renew, then that of the month.
- * @throws {ApiError} 402 `insufficient_quota` if closed requests have used up a budget of the key
+ * Checks the budgets of a key and of its groups. Of several that are used up, it tells the one that starts again last.
+ * @throws {ApiError} 402 `insufficient_quota` if closed requests have used up a budget
  */
 export async function assertUnspent(
-  { keyId, budgetUsd, monthlyBudgetUsd }: Caller,
-  ledger: Pick<UsageLedger, "spentUsd">,
+  caller: Caller,
+  ledger: Pick<UsageLedger, "spentUsd" | "groupSpentUsd">,
   nowMs: number,
 ): Promise<void> {
-  const ifSpent = async (budget: string | undefined, month?: string): Promise<string | undefined> =>
-    budget !== undefined && isAtLeastUsd(await ledger.spentUsd(keyId, month), budget) ? budget : undefined;
-  const [total, monthly] = await Promise.all([ifSpent(budgetUsd), ifSpent(monthlyBudgetUsd, monthOf(nowMs))]);
-  if (total !== undefined) throw budgetSpent(total);
-  if (monthly !== undefined) throw monthSpent(monthly, startOfNextMonth(nowMs));
+  const { keyId, budgetUsd, monthlyBudgetUsd } = caller;
+  const ifSpent = async (
+    usd: string | undefined,
+    readSpent: () => Promise<string>,
+    tell: (usd: string) => SpentBudget,
+  ): Promise<SpentBudget[]> => (usd !== undefined && isAtLeastUsd(await readSpent(), usd) ? [tell(usd)] : []);
+  const all = await Promise.all([
+    ifSpent(budgetUsd, () => ledger.spentUsd(keyId), totalSpent),
+    ifSpent(
+      monthlyBudgetUsd,
+      () => ledger.spentUsd(keyId, monthOf(nowMs)),
+      (usd) => monthSpent(usd, startOfNextMonth(nowMs)),
+    ),
+    ...groupBudgetsOf(caller, nowMs).map((group) =>
+      ifSpent(
+        group.budgetUsd,
+        () => ledger.groupSpentUsd(group.id, { fromMs: group.fromMs, toMs: group.toMs }),
+        (usd) => groupSpent(usd, group),
+      ),
+    ),
+  ]);
+  const [last] = all.flat().toSorted((one, other) => other.renewsMs - one.renewsMs);
+  if (last) throw last.error;
 }
 
-const budgetSpent = (budgetUsd: string): ApiError =>
-  new ApiError(
+const totalSpent = (budgetUsd: string): SpentBudget => ({
+  renewsMs: always.toMs,
+  error: new ApiError(
     "insufficient_quota",
     `The budget of this key, ${budgetUsd} US dollars, is spent. Ask the operator for a larger one.`,
-  );
+  ),
+});
 
-function monthSpent(budgetUsd: string, renewsMs: number): ApiError {
+function monthSpent(budgetUsd: string, renewsMs: number): SpentBudget {
   const day = new Date(renewsMs).toISOString().slice(0, 10);
-  return new ApiError(
-    "insufficient_quota",
-    `The monthly budget of this key, ${budgetUsd} US dollars, is spent. It starts again on ${day} (UTC), or ask the operator for a larger one.`,
-  );
+  const message = `The monthly budget of this key, ${budgetUsd} US dollars, is spent. It starts again on ${day} (UTC), or ask the operator for a larger one.`;
+  return { renewsMs, error: new ApiError("insufficient_quota", message) };
 }
 
-/** Returns 402 `insufficient_quota` with the maximum cost; with a default `maxTokens`, that of one token for each choice. */
-export function tooExpensive(bound: CostBound, { restUsd, heldUsd }: BudgetShortage): ApiError {
+function groupSpent(budgetUsd: string, group: GroupBudget): SpentBudget {
+  const renewal = renewalOf(group);
+  const remedy =
+    renewal === "" ? "Ask the operator for a larger one." : `${renewal}, or ask the operator for a larger one.`;
+  const message = `The budget of ${nameOf(group)}, ${budgetUsd} US dollars, is spent. ${remedy}`;
+  return { renewsMs: group.toMs, error: new ApiError("insufficient_quota", message, { details: detailsOf(group) }) };
+}
+
+const nameOf = ({ name, period }: CallerGroup): string =>
+  period === undefined ? `the group ${name}` : `the group ${name} for each ${period}`;
+
+/** Returns a sentence without its full stop; empty for a budget that never renews. */
+const renewalOf = ({ timeZone, toMs }: GroupBudget): string =>
+  timeZone === undefined ? "" : `It starts again on ${formatIn(toMs, timeZone)} (${timeZone})`;
+
+const detailsOf = ({ name, period }: CallerGroup): ErrorDetails => ({
+  budget: { of: "group", name, ...(period && { period }) },
+});
+
+/**
+ * Returns 402 `insufficient_quota` with the maximum cost; with a default `maxTokens`, that of one token for each choice.
+ * @param groups the budgets of the key's groups: the shortage may be of one of them
+ */
+export function tooExpensive(
+  bound: CostBound,
+  { restUsd, heldUsd, groupId }: BudgetShortage,
+  groups: readonly GroupBudget[] = [],
+): ApiError {
   const neededUsd = costOf(bound, bound.isMaximumNamed ? bound.maxTokens : 1).toFixed();
   const remainingUsd = restUsd.startsWith("-") ? "0" : restUsd;
   const holding =
     heldUsd === "0" ? "" : ` Running requests hold ${heldUsd}; what they do not use comes back when they end.`;
-  const message = `This request may cost ${neededUsd} US dollars, and ${remainingUsd} of the key's budget is left.${holding} Lower max_completion_tokens, send a shorter prompt, or ask the operator for a larger budget.`;
+  const group = groups.find(({ id }) => id === groupId);
+  const renewal = group ? renewalOf(group) : "";
+  const budget = `${group ? `budget of ${nameOf(group)}` : "key's budget"} is left.${renewal && ` ${renewal}.`}`;
+  const message = `This request may cost ${neededUsd} US dollars, and ${remainingUsd} of the ${budget}${holding} Lower max_completion_tokens, send a shorter prompt, or ask the operator for a larger budget.`;
   return new ApiError("insufficient_quota", message, {
-    details: { needed_usd: neededUsd, remaining_usd: remainingUsd },
+    details: { needed_usd: neededUsd, remaining_usd: remainingUsd, ...(group && detailsOf(group)) },
   });
 }

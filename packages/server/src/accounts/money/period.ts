@@ -11,10 +11,12 @@ export interface Span {
 /** The span of a budget that never renews. */
 export const always: Span = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 
-/** Every period begins at a multiple of this number of milliseconds: no zone has had other offsets since 1980. */
+/** Every period begins at a multiple of this number of milliseconds, in every zone since 1980. */
 export const stepMs = 15 * 60_000;
 
 const dayMs = 86_400_000;
+/** Only its calendar and its digits matter. */
+const locale = "en-US-u-ca-gregory-nu-latn";
 /** Midnight of a zone is within this number of milliseconds of that of UTC. */
 const maxOffsetMs = 16 * 3_600_000;
 
@@ -58,7 +60,7 @@ const zones = new Map<string, Zone>();
 function zoneOf(timeZone: string): Zone {
   const known = zones.get(timeZone);
   if (known) return known;
-  const format = new Intl.DateTimeFormat("en-US-u-ca-gregory-nu-latn", {
+  const format = new Intl.DateTimeFormat(locale, {
     timeZone,
     year: "numeric",
     month: "numeric",
@@ -92,4 +94,24 @@ function startOf(zone: Zone, day: number): number {
   let ms = day - maxOffsetMs;
   while (zone.dayOf(ms) < day) ms += stepMs;
   return ms;
+}
+
+/** Returns the number of the quarter of an hour that contains a time. Periods consist of whole ones. */
+export const slotOf = (ms: number): number => Math.floor(ms / stepMs);
+
+/** Returns the date and time on the clocks of a zone, such as `2026-12-01 00:00`. */
+export function formatIn(ms: number, timeZone: string): string {
+  const format = new Intl.DateTimeFormat(locale, {
+    timeZone,
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  });
+  const { year, month, day, hour, minute } = Object.fromEntries(
+    format.formatToParts(ms).map(({ type, value }) => [type, value]),
+  );
+  return `${year}-${month}-${day} ${hour}:${minute}`;
 }

@@ -12,7 +12,7 @@ const maxBodyBytes = contract["x-limits"].maxBodyBytes.value;
 export interface HeadAdmissionDeps {
   /** @throws {ApiError} 503 `service_unavailable` when the server accepts no new requests */
   readonly assertOpen: () => void;
-  readonly ledger: Pick<UsageLedger, "spentUsd">;
+  readonly ledger: Pick<UsageLedger, "spentUsd" | "groupSpentUsd">;
   readonly limits: Limits;
   readonly bodyBytes: BodyBytes;
   readonly nowMs: () => number;

@@ -48,7 +48,7 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   const { pricing } = model;
   const bound = costBoundOf({ pricing, promptTokens, n: choices, maxTokens, isMaximumNamed });
   const row = openRecord(request, deps.nowMs());
-  const open = (): Promise<EntryLease> => deps.recorder.open({ row, bound, budgets: budgetsOf(caller) });
+  const open = (): Promise<EntryLease> => deps.recorder.open({ row, bound, budgets: budgetsOf(caller, row.startedMs) });
   const entry = await admission.takeTokensAnd(reservedTokens, open);
   admission.freeBody();
   const { keyId, weight } = caller;
@@ -82,5 +82,7 @@ function noteUsage(record: RequestRecord, { usage, outcome, costUsd }: FinalUsag
 
 const openRecord = ({ record, caller, model, isStream }: AdmissionRequest, startedMs: number): OpenRecord => {
   const { id: modelId, pricing } = model;
-  return { id: record.id, keyId: caller.keyId, model: modelId, isStream, startedMs, pricing };
+  const { keyId, groups } = caller;
+  const groupIds = groups.length === 0 ? undefined : groups.map(({ id }) => id);
+  return { id: record.id, keyId, model: modelId, isStream, startedMs, pricing, groupIds };
 };

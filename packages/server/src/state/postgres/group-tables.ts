@@ -1,3 +1,5 @@
+import { openInGroups, settleGroups } from "./open-in-groups.ts";
+
 /**
  * Groups and their spending. `group_spending` has the cost and the holds of the requests that started in each quarter of an
  * hour (`slot` is the start of the request in Unix milliseconds, divided by 900,000). `group_periods` has the same for the
@@ -46,9 +48,14 @@ export const groupTables = `
   END $$;
   CREATE TRIGGER tell_change AFTER INSERT OR UPDATE OR DELETE ON parley.groups
     FOR EACH ROW EXECUTE FUNCTION parley.tell_group_change();
+  ${openInGroups}
+  ${settleGroups}
 `;
 
 export const dropGroupTables = `
+  DROP TRIGGER settle_closed ON parley.requests;
+  DROP TRIGGER settle_withdrawn ON parley.requests;
+  DROP FUNCTION parley.settle_groups(), parley.open_in_groups, parley.amounts_of_group, parley.add_to_group;
   ALTER TABLE parley.requests DROP group_id, DROP parent_group_id;
   DROP TABLE parley.group_periods, parley.group_spending;
   ALTER TABLE parley.keys DROP group_id;

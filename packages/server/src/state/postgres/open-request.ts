@@ -76,7 +76,7 @@ export interface OpenCall {
   readonly hold: HoldRequest | undefined;
 }
 
-type Value = string | number | boolean | undefined;
+export type Value = string | number | boolean | undefined;
 
 /** Returns the values of an entry, in the order of the columns of `openRequests`. */
 export function openValues({ record, hold }: OpenCall): readonly Value[] {

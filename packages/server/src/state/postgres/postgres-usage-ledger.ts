@@ -14,10 +14,12 @@ import type {
 } from "../../accounts/ledger/usage-ledger.ts";
 import type { Grouping, UsageSum } from "../../accounts/ledger/sum-usage.ts";
 import { monthOf } from "../../accounts/money/month.ts";
+import type { Span } from "../../accounts/money/period.ts";
 import { countsOf, groupColumns, tokenSums, toCondition, toEntry, toSums } from "../entry-row.ts";
 import type { EntryRow, SumRow } from "../entry-row.ts";
 import { CallGroups } from "./call-groups.ts";
-import { columnsOf, openRequests, openValues } from "./open-request.ts";
+import { groupSpent, openQuery } from "./open-in-groups.ts";
+import { columnsOf } from "./open-request.ts";
 import type { OpenCall } from "./open-request.ts";
 
 /** The results of `parley.open_request`. The numbers of dollars are decimal strings; `rest` is null without a hold. */
@@ -25,6 +27,8 @@ interface OpenRow {
   readonly tokens: number | null;
   readonly held: string;
   readonly rest: string | null;
+  /** The group whose budget is the tightest. */
+  readonly short_of?: string | null;
 }
 
 /** Maximum number of entries that `entries` reads at once. */
@@ -80,23 +84,20 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
   async open(record: OpenRecord, hold?: HoldRequest): Promise<Hold | BudgetShortage | undefined> {
     this.#isReplica = true;
     if (this.#doubtful.delete(record.id)) await this.withdraw(record.id);
-    const opened = await this.#opens.call(record.keyId, { record, hold }).catch((error: unknown) => {
+    const opened = await this.#opens.call(lockedRowsOf(record), { record, hold }).catch((error: unknown) => {
       // An error that PostgreSQL has reported was rolled back.
       if (!(error instanceof DatabaseError)) this.#doubtful.set(record.id, performance.now());
       throw error;
     });
     if (opened.tokens === null || opened.rest === null) return undefined;
     const heldUsd = toUsd(opened.held);
-    return opened.tokens > 0 ? { maxTokens: opened.tokens, heldUsd } : { restUsd: toUsd(opened.rest), heldUsd };
+    if (opened.tokens > 0) return { maxTokens: opened.tokens, heldUsd };
+    return { restUsd: toUsd(opened.rest), heldUsd, ...(opened.short_of && { groupId: opened.short_of }) };
   }
 
   async #openAll(requests: readonly OpenCall[]): Promise<readonly OpenRow[]> {
-    const { rows } = await this.#pool.query<OpenRow>({
-      name: "open-requests",
-      text: openRequests,
-      values: [...columnsOf(requests.map(openValues)), this.#replicaId, this.#maxAge],
-    });
-    return rows;
+    const query = openQuery(requests, [this.#replicaId, this.#maxAge]);
+    return (await this.#pool.query<OpenRow>(query)).rows;
   }
 
   async withdraw(id: string): Promise<void> {
@@ -121,10 +122,13 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
   }
 
   close(record: CloseRecord): Promise<void> {
-    return this.#closes.call(record.keyId, record);
+    return this.#closes.call(lockedRowsOf(record), record);
   }
 
-  /** The charges and the releases depend on the rows that this call has closed, so a second call changes nothing. */
+  /**
+   * The charges and the releases depend on the rows that this call has closed, so a second call changes nothing. A trigger
+   * charges the groups.
+   */
   async #closeAll(records: readonly CloseRecord[]): Promise<readonly undefined[]> {
     const rows = records.map(({ id, usage, outcome, errorCode, costUsd, endedMs }) => {
       return [id, ...countsOf(usage), outcome, errorCode, costUsd, endedMs, monthOf(endedMs)];
@@ -189,6 +193,15 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
         : { text: "SELECT key_id, cost_usd FROM parley.monthly_spending WHERE month = $1", values: [month] },
     );
     return new Map(rows.map((row) => [row.key_id, toUsd(row.cost_usd)]));
+  }
+
+  async groupSpentUsd(groupId: string, { fromMs, toMs }: Span): Promise<string> {
+    const { rows } = await this.#pool.query<{ cost_usd: string }>({
+      name: "group-spent",
+      text: groupSpent,
+      values: [groupId, fromMs, toMs],
+    });
+    return toUsd(rows[0]?.cost_usd ?? "0");
   }
 
   async find(id: string): Promise<LedgerEntry | undefined> {
@@ -272,6 +285,10 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
     return rows.map(toEntry);
   }
 }
+
+/** Returns the same text for entries of one key with the same groups: their transactions lock the same rows, in one order. */
+const lockedRowsOf = ({ keyId, groupIds = [] }: Pick<OpenRecord, "keyId" | "groupIds">): string =>
+  [keyId, ...groupIds].join(" ");
 
 /** Returns the condition of a selection, with `$1`, `$2` and so on in the places of its values. */
 function numbered(selection: EntrySelection): ReturnType<typeof toCondition> {
