@@ -9,7 +9,9 @@ WORKDIR /parley
 COPY . ./
 RUN npx -y pnpm@12.21.0 --filter parley --filter "@parley/conformance..." install --frozen-lockfile --reporter=append-only \
  && npx -y pnpm@12.21.0 --filter @parley/conformance build \
- && npx -y pnpm@12.21.0 --filter @parley/conformance deploy --prod --legacy /conformance
+ && npx -y pnpm@12.21.0 --filter @parley/conformance deploy --prod --legacy /conformance \
+ # It has the time of the installation.
+ && rm /conformance/node_modules/.modules.yaml
 
 FROM ${BASE}
 COPY --from=built /conformance/dist /conformance/dist

@@ -37,10 +37,10 @@ export class EndpointMetrics {
   count(model: string, { endpoint, outcome, firstEventMs }: EndpointAttempt): void {
     const labels = { model, endpoint };
     const id = `${model} ${endpoint}`;
-    this.#recent.delete(id);
+    // A series that begins with the first failure would hide it from `rate`.
+    if (!this.#recent.delete(id)) for (const one of outcomes) this.#requests.inc({ ...labels, outcome: one }, 0);
     this.#recent.set(id, labels);
-    // A counter that begins with the first failure would hide it from `rate`.
-    for (const one of outcomes) this.#requests.inc({ ...labels, outcome: one }, one === outcome ? 1 : 0);
+    this.#requests.inc({ ...labels, outcome });
     if (firstEventMs !== undefined) this.#firstEvent.observe(labels, firstEventMs / 1000);
     const [oldest] = this.#recent;
     if (oldest && this.#recent.size > this.#maxEndpoints) this.#forget(...oldest);
