@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { freePort } from "@parley/server/testing";
 import { pinOf } from "../ci/images.ts";
 
@@ -27,15 +28,18 @@ describe.skipIf(!hasCompose)("compose.yaml (it would run with a Docker engine an
   const third = 100 + ((randomBytes(1)[0] ?? 0) % 100);
   let port = 0;
   let tlsPort = 0;
+  let prometheusPort = 0;
   const environment = (): NodeJS.ProcessEnv => ({
     ...process.env,
     PARLEY_PUBLISHED_PORT: String(port),
     PARLEY_PUBLISHED_TLS_PORT: String(tlsPort),
+    PARLEY_PROMETHEUS_PORT: String(prometheusPort),
     PARLEY_SUBNET: `10.231.${third}.0/24`,
     PARLEY_PROXY_ADDRESS: `10.231.${third}.10`,
   });
   const compose = async (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> => {
-    const all = ["compose", "--file", file, "--project-name", project, "--profile", "tls", ...args];
+    const profiles = ["--profile", "tls", "--profile", "metrics"];
+    const all = ["compose", "--file", file, "--project-name", project, ...profiles, ...args];
     return (await run("docker", all, { env: { ...environment(), ...env }, maxBuffer: 2 ** 26 })).stdout;
   };
   const inServer = (...args: readonly string[]): Promise<string> => compose(["exec", "-T", "parley", ...args]);
@@ -54,7 +58,7 @@ describe.skipIf(!hasCompose)("compose.yaml (it would run with a Docker engine an
     });
 
   beforeAll(async () => {
-    [port, tlsPort] = await Promise.all([freePort(), freePort()]);
+    [port, tlsPort, prometheusPort] = await Promise.all([freePort(), freePort(), freePort()]);
     await compose(["build"]);
     await up();
   }, 600_000);
@@ -80,6 +84,30 @@ describe.skipIf(!hasCompose)("compose.yaml (it would run with a Docker engine an
     ];
     expect(JSON.parse((await run("curl", sent)).stdout)).toMatchObject({ object: "chat.completion" });
   }, 60_000);
+
+  test("Prometheus has loaded every alert rule, reads the server, and answers every query of the board", async () => {
+    const ask = async (path: string): Promise<unknown> =>
+      (await fetch(`http://127.0.0.1:${prometheusPort}/api/v1/${path}`)).json();
+    const { groups } = parse(readFileSync(join(import.meta.dirname, "alerts.yaml"), "utf8")) as {
+      readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[];
+    };
+    const rules = groups.flatMap((group) => group.rules.map(({ alert }) => ({ name: alert, health: "ok" })));
+    await expect
+      .poll(() => ask("rules"), { timeout: 90_000, interval: 1000 })
+      .toMatchObject({ data: { groups: [{ name: "parley", rules }] } });
+    await expect
+      .poll(() => ask("targets"), { timeout: 90_000, interval: 1000 })
+      .toMatchObject({ data: { activeTargets: [{ labels: { job: "parley" }, health: "up", lastError: "" }] } });
+    const board = readFileSync(join(import.meta.dirname, "grafana.json"), "utf8");
+    const { panels } = JSON.parse(board) as {
+      readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
+    };
+    for (const { expr } of panels.flatMap(({ targets = [] }) => targets)) {
+      const query = expr.replaceAll("$__rate_interval", "1m").replaceAll(/\$(instance|model)/g, ".*");
+      expect(await ask(`query?query=${encodeURIComponent(query)}`), query).toMatchObject({ status: "success" });
+    }
+    expect(await ask("query?query=parley_build_info")).toMatchObject({ data: { result: [expect.anything()] } });
+  }, 240_000);
 
   test.each(["parley", "proxy"])(
     "%s is back after its process was killed",
