@@ -45,6 +45,11 @@ export interface EngineRequest extends PromptRequest {
    * together.
    */
   readonly isWhole?: boolean;
+  /**
+   * Token ids behind the prompt, as the beginning of the answer. Examinations use them; an engine that gets no token ids ignores
+   * them.
+   */
+  readonly continuation?: readonly number[];
   /** The number of alternatives reported for each content token, 0 to 20; undefined: no log-probabilities. */
   readonly topLogprobs: number | undefined;
 }

@@ -1,5 +1,7 @@
-import { hash } from "node:crypto";
-import { chunk, done } from "./chat-places.ts";
+import { hash, randomInt } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
+import { done } from "./chat-places.ts";
 import { event, letters, open } from "./remote-places.ts";
 import type { Answer, Place } from "./remote-places.ts";
 
@@ -10,6 +12,8 @@ const blockTokens = 16;
 /** A worker, with the tokens that its cache had for each of its requests. */
 export interface Worker extends Place {
   readonly cached: number[];
+  /** The tokens that it has counted since its start, by the names of vLLM's metrics. */
+  readonly counters: { prompt_tokens_total: number; prefix_cache_hits_total: number; generation_tokens_total: number };
 }
 
 export interface Workers {
@@ -21,32 +25,15 @@ export interface Workers {
 }
 
 /** @param protocol a worker of the chat route counts characters, because it gets no tokens */
-export async function openWorkers(count: number, protocol: "completions" | "chat" = "completions"): Promise<Workers> {
+export async function openWorkers(count: number, protocol: Protocol = "completions"): Promise<Workers> {
   const workers: Worker[] = [];
   const everything = new Set<string>();
   let taken = { cached: 0, shareable: 0 };
+  const onRequest = (sent: Sent, cached: number): void => {
+    taken = { cached: taken.cached + cached, shareable: taken.shareable + countCached(sent, everything) };
+  };
   const add = async (host?: string, port?: number): Promise<Worker> => {
-    const own = new Set<string>();
-    const counts: number[] = [];
-    const answer: Answer = (response, body) => {
-      const sent = readSent(body);
-      const cached = countCached(sent, own);
-      counts.push(cached);
-      taken = { cached: taken.cached + cached, shareable: taken.shareable + countCached(sent, everything) };
-      const usage = {
-        prompt_tokens: sent.units.length,
-        completion_tokens: 8,
-        prompt_tokens_details: { cached_tokens: cached },
-      };
-      if (protocol === "chat") {
-        const text = chunk({ role: "assistant", content: "abcdefgh" }, "length");
-        return void response.end(text + event({ choices: [], usage }) + done);
-      }
-      response.end(event({ choices: [{ token_ids: [...letters], finish_reason: "length" }], usage }) + event("[DONE]"));
-    };
-    const place = await open(answer, port, protocol === "chat" ? "/v1/chat/completions" : undefined, host);
-    const worker = Object.assign(place, { cached: counts });
-    worker.listed = { max_model_len: 4096, owned_by: "vllm" };
+    const worker = await openWorker(protocol, onRequest, host, port);
     workers.push(worker);
     return worker;
   };
@@ -59,9 +46,63 @@ export async function openWorkers(count: number, protocol: "completions" | "chat
   return { workers, add, takeCached };
 }
 
+type Protocol = "completions" | "chat";
+
+async function openWorker(
+  protocol: Protocol,
+  onRequest: (sent: Sent, cached: number) => void,
+  host?: string,
+  port?: number,
+): Promise<Worker> {
+  const own = new Set<string>();
+  const counts: number[] = [];
+  const counters: Worker["counters"] = {
+    prompt_tokens_total: 0,
+    prefix_cache_hits_total: 0,
+    generation_tokens_total: 0,
+  };
+  const answer: Answer = (response, body) => {
+    const sent = readSent(body);
+    const cached = countCached(sent, own);
+    counts.push(cached);
+    onRequest(sent, cached);
+    counters.prompt_tokens_total += sent.units.length;
+    counters.prefix_cache_hits_total += cached;
+    const say = (said: readonly unknown[], completionTokens: number, finish: string | null): string => {
+      const usage = {
+        prompt_tokens: sent.units.length,
+        completion_tokens: completionTokens,
+        prompt_tokens_details: { cached_tokens: cached },
+      };
+      const delta = protocol === "chat" ? { delta: { content: said.join("") } } : { token_ids: said };
+      return event({ choices: [{ index: 0, ...delta, finish_reason: finish }], usage });
+    };
+    if (sent.forced === undefined) {
+      const said = sent.isRandom ? shuffled() : letters;
+      const spelled = protocol === "chat" ? [said.toString()] : [...said];
+      return void response.end(say(spelled, said.length, "length") + done);
+    }
+    void sayForced(response, protocol === "chat" ? "a" : sent.forced, sent.most, (...made) => {
+      counters.generation_tokens_total += made[0].length;
+      return say(...made);
+    }).then((units) => countCached({ ...sent, units: [...sent.units, ...units] }, own));
+  };
+  const place = await open(answer, port, protocol === "chat" ? "/v1/chat/completions" : undefined, host);
+  place.listed = { max_model_len: 4096, owned_by: "vllm" };
+  place.metrics = () => {
+    const lines = Object.entries(counters).map(([name, count]) => `vllm:${name}{engine="0",model_name="m"} ${count}.0`);
+    return ['vllm:num_requests_running{engine="0"} 0.0', ...lines].join("\n");
+  };
+  return Object.assign(place, { cached: counts, counters });
+}
+
 interface Sent {
   readonly salt: string;
   readonly units: readonly unknown[];
+  /** The token that its bias forces, and the length of the answer. */
+  readonly forced: number | undefined;
+  readonly most: number;
+  readonly isRandom: boolean;
 }
 
 function readSent(body: string): Sent {
@@ -70,16 +111,53 @@ function readSent(body: string): Sent {
     prompt,
     messages,
     cache_salt = "",
+    logit_bias = {},
+    max_tokens,
+    temperature,
   } = JSON.parse(body) as {
     readonly prompt?: readonly number[];
     readonly messages?: readonly unknown[];
     readonly cache_salt?: string;
+    readonly logit_bias?: Readonly<Record<string, number>>;
+    readonly max_tokens: number;
+    readonly temperature?: number;
   };
-  return { salt: cache_salt, units: prompt ?? Array.from(JSON.stringify(messages)) };
+  const [forced] = Object.entries(logit_bias).find(([, bias]) => bias === 100) ?? [];
+  return {
+    salt: cache_salt,
+    units: prompt ?? Array.from(JSON.stringify(messages)),
+    forced: forced === undefined ? undefined : Number(forced),
+    most: max_tokens,
+    isRandom: temperature !== 0,
+  };
+}
+
+const shuffled = (): Buffer => Buffer.from(Array.from(letters, () => letters[randomInt(letters.length)] ?? 0));
+
+/**
+ * Writes an answer that repeats one unit, in 200 ms, unless its client hangs up.
+ * @returns the written units
+ */
+async function sayForced(
+  response: ServerResponse,
+  unit: unknown,
+  most: number,
+  say: (said: readonly unknown[], completionTokens: number, finish: string | null) => string,
+): Promise<unknown[]> {
+  const made: unknown[] = [];
+  const step = 8;
+  while (made.length < most && !response.destroyed) {
+    const some = Array.from({ length: Math.min(step, most - made.length) }, () => unit);
+    made.push(...some);
+    response.write(say(some, made.length, made.length === most ? "length" : null));
+    await wait((200 * step) / most);
+  }
+  response.end(done);
+  return made;
 }
 
 /** Returns the units of the full blocks that the cache has from the start on, and adds all full blocks to it. */
-function countCached({ salt, units }: Sent, cache: Set<string>): number {
+function countCached({ salt, units }: Pick<Sent, "salt" | "units">, cache: Set<string>): number {
   let [cached, isFound, prefix] = [0, true, salt];
   for (let end = blockTokens; end < units.length; end += blockTokens) {
     prefix = hash("sha1", `${prefix},${units.slice(end - blockTokens, end).join()}`);

@@ -30,6 +30,8 @@ export interface Place {
   listed: object;
   /** True: it breaks the connection of every request. */
   isDown: boolean;
+  /** The text of `/metrics`. */
+  metrics?: () => string;
   /** The number of requests whose connection it broke. */
   broken: number;
   stop(): Promise<void>;
@@ -75,6 +77,7 @@ export async function open(
     }
     // vllm-router asks its workers before it sends them requests.
     if (path === "/health") return void response.end();
+    if (path === "/metrics" && place.metrics) return void response.end(place.metrics());
     if (path !== route) return void response.writeHead(404).end('{"detail": "Not Found"}');
     void complete(request, response);
   });

@@ -1,3 +1,4 @@
+import { EngineError } from "../engine.ts";
 import type { EndpointAttempt, Sampling } from "../engine.ts";
 import { openModel } from "../model-folder/open-model.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
@@ -9,6 +10,7 @@ import { readMetadata } from "../openai/read-metadata.ts";
 import type { SupervisorReport } from "../supervision/supervised.ts";
 import type { Timings } from "../supervision/timings.ts";
 import { Connection } from "../wire/connection.ts";
+import { RefusedAnswerError } from "../wire/refused-answer.ts";
 import { Endpoint } from "./endpoint.ts";
 import type { EndpointOptions } from "./endpoint.ts";
 import { fronts, sessionNamer } from "../openai/fronts.ts";
@@ -88,7 +90,11 @@ export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
       upstream.reinstateAll();
       const model = await open();
       const metadata = await readMetadata(upstream, { ...options, model }, signal);
-      return adapter.probeReadiness({ model, servedName, upstream, saltOf, front }, metadata, signal);
+      try {
+        return await adapter.probeReadiness({ model, servedName, upstream, saltOf, front }, metadata, signal);
+      } catch (error) {
+        throw adapter === completionsAdapter ? await explainRefusal(upstream, servedName, front, error, signal) : error;
+      }
     },
     checkHealth: (signal) => upstream.checkHealth(signal),
     failureReason: () => upstream.failureReason,
@@ -96,6 +102,30 @@ export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
   });
   monitor.start();
   return new OpenAiEngine({ servedName, upstream, saltOf, front, adapter, model: () => opened, lifecycle: monitor });
+}
+
+/**
+ * Asks with a prompt of text, to tell a front that refuses token ids from one that fails.
+ * @returns the error of the probe, or one that says which setting would work
+ */
+async function explainRefusal(
+  upstream: EndpointPool,
+  servedName: string,
+  front: Front,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<unknown> {
+  if (!(error instanceof EngineError && error.cause instanceof RefusedAnswerError)) return error;
+  upstream.reinstateAll();
+  const body = JSON.stringify({ model: servedName, prompt: "Hello", max_tokens: 1 });
+  const takesText = await upstream.read("/v1/completions", signal, body).then(
+    () => true,
+    () => false,
+  );
+  if (!takesText) return error;
+  const advice = front.sessionHeader === undefined ? "use another front" : front.advice;
+  const why = `it refuses prompts of token ids: set protocol: chat, or ${advice}`;
+  return new EngineError("rejected", why, { cause: error.cause });
 }
 
 function endpointOptions(front: Front, options: RemoteOptions): EndpointOptions {

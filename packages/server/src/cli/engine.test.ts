@@ -91,6 +91,12 @@ test.each<[string, readonly string[], RegExp]>([
     ["engine", "doctor", "model-1", "--front"],
     /not served by a remote/,
   ],
+  ["examining nothing in particular", ["engine", "doctor", "model-1"], /required option '--front' not specified/],
+  [
+    "engines without an address",
+    ["engine", "doctor", "model-1", "--front", "--engines", "gpu-1:8000"],
+    /"gpu-1:8000" is not an http or https URL/,
+  ],
   ["restarting without a server", ["engine", "restart", "model-1", "--engine", "vllm-process"], /No server uses/],
   ["installing without the right Python", ["vllm", "install", "--python", "/nonexistent"], /Python 3\.11 is needed/],
 ])("fails with a sentence: %s", async (_title, args, why) => {

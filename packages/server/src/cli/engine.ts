@@ -5,6 +5,7 @@ import { examineFront } from "@parley/inference/examine-front";
 import { fronts } from "@parley/inference/fronts";
 import type { Finding } from "@parley/inference";
 import { EngineFiles, explainContainer, explainProcess } from "@parley/inference/vllm";
+import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { findModel } from "../config/find-model.ts";
 import type { Config } from "../config/read-config.ts";
@@ -14,7 +15,7 @@ import { startEngine } from "../models/start-engine.ts";
 import { vllmSettings } from "../models/start-vllm.ts";
 import { findServer } from "../state/server-lock.ts";
 import { addSettingFlags, addressFlags, modelFlags, settingsOf } from "./settings.ts";
-import { toTable } from "./table.ts";
+import { toJson, toTable } from "./table.ts";
 
 export function addEngineCommands(program: Command): void {
   const engine = program.command("engine").description("the engines behind the models");
@@ -40,15 +41,23 @@ export function addEngineCommands(program: Command): void {
   addSettingFlags(
     engine
       .command("doctor")
-      .description(
-        "examine the service between Parley and several engines, by the cached tokens that the engines count",
-      )
+      .description("examine the service between Parley and several engines, by what the engines count")
       .argument("<model>", "its name in parley.yaml, or any name that callers may use")
-      .requiredOption("--front", "send 28 prompts of up to 600 tokens; say if conversations stay on their engine"),
-  ).action(async (model: string, _flags, command: Command) => {
-    const findings = await examineFrontOf(settingsOf(command).config, model);
+      .requiredOption(
+        "--front",
+        "send 60 prompts of up to 1000 tokens; say if conversations stay on their engine, and if hang-ups reach it",
+      )
+      .option(
+        "--engines <urls>",
+        "base URLs of all vLLM behind it, separated by commas, to read their counters",
+        readUrls,
+        [],
+      )
+      .option("--json", "as JSON"),
+  ).action(async (model: string, { engines, json }: FrontFlags, command: Command) => {
+    const findings = await examineFrontOf(settingsOf(command).config, model, engines);
     const rows = findings.map(({ topic, seen, problem }) => [topic, seen, problem === "" ? "none" : problem]);
-    print(toTable(["what", "seen", "problem"], rows));
+    print(json === true ? toJson(findings) : toTable(["what", "seen", "problem"], rows));
     if (findings.some(({ problem }) => problem !== "")) process.exitCode = 1;
   });
   addSettingFlags(
@@ -58,6 +67,20 @@ export function addEngineCommands(program: Command): void {
       .argument("<model>", "its name in parley.yaml, or any name that callers may use"),
   ).action((model: string, _flags, command: Command) => restart(settingsOf(command).config, model));
 }
+
+interface FrontFlags {
+  readonly engines: readonly string[];
+  readonly json?: true;
+}
+
+/** @throws {InvalidArgumentError} */
+const readUrls = (text: string): string[] =>
+  text.split(",").map((part) => {
+    const url = part.trim();
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new InvalidArgumentError(`"${url}" is not an http or https URL.`);
+    return url;
+  });
 
 const print = (text: string): void => void process.stdout.write(text);
 
@@ -76,7 +99,7 @@ export const engineOptionsOf = (config: Config): EngineOptions[] =>
 const frontPatienceMs = 60_000;
 
 /** @throws if the model is not remote, or its upstream does not answer */
-async function examineFrontOf(config: Config, name: string): Promise<Finding[]> {
+async function examineFrontOf(config: Config, name: string, engines: readonly string[]): Promise<Finding[]> {
   const model = modelNamed(config, name);
   const { engineConfig } = model;
   const options = engineOptionsOf(config).find((one) => one.model === model);
@@ -84,13 +107,16 @@ async function examineFrontOf(config: Config, name: string): Promise<Finding[]> 
   const engine = await startEngine(options);
   try {
     await settlesWithin(engine.whenReady(), frontPatienceMs);
-    if (engine.state !== "ready") throw new Error(`${name} is not ready: ${engine.stateReason}`);
-    const { advice } = fronts[engineConfig.given.front ?? "generic"];
-    return await examineFront(model.id, engine, advice, frontPatienceMs);
+    if (engine.state !== "ready") return [notReady(model.id, engine.stateReason)];
+    const { front = "generic", protocol = "completions" } = engineConfig.given;
+    const { advice } = fronts[front];
+    return await examineFront(model.id, engine, { advice, patienceMs: frontPatienceMs, protocol, engines });
   } finally {
     await engine.close(0);
   }
 }
+
+const notReady = (topic: string, why: string): Finding => ({ topic, seen: "-", problem: `It is not ready: ${why}.` });
 
 async function plan(config: Config): Promise<string> {
   const lines = await Promise.all(engineOptionsOf(config).map(describeEngine));

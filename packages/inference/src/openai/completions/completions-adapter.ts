@@ -18,7 +18,9 @@ import { CompletionChoiceReader } from "./read-choice.ts";
 export const completionsAdapter: ProtocolAdapter = {
   prepare: async (served, request, signal, maxTokens) => {
     const conversation = findConversation(served, request);
-    const prompt = await served.model.prompts.render(request, signal, maxTokens);
+    const rendered = await served.model.prompts.render(request, signal, maxTokens);
+    const { continuation = [] } = request;
+    const prompt = continuation.length > 0 ? { ...rendered, tokens: [...rendered.tokens, ...continuation] } : rendered;
     return prepared(served, prompt, { ...withoutMessages(request), conversation }, signal);
   },
   probeReadiness: async (served, metadata, signal) => {

@@ -1,0 +1,44 @@
+import type { Engine } from "../engine.ts";
+import { bad } from "../finding.ts";
+import type { Finding } from "../finding.ts";
+import { compareCounts, readCounts } from "./engine-counts.ts";
+import { examineHangUps } from "./examine-hang-ups.ts";
+import { examineCache, examineSampling, examineSpread } from "./examine-answers.ts";
+import { FrontPrompts } from "./front-prompts.ts";
+
+export interface ExamineFrontOptions {
+  /** The settings of the front that would work, in one sentence. */
+  readonly advice: string;
+  /** The time for one request, in milliseconds. */
+  readonly patienceMs: number;
+  /** `chat`: it gets messages, so it counts their tokens with its own template. */
+  readonly protocol: "completions" | "chat";
+  /** The base URLs of the engines behind it. If they are known, their own counters confirm what the answers say. */
+  readonly engines: readonly string[];
+}
+
+/**
+ * Examines an upstream by the counts that its engines report for prompts that nobody has sent before. So the result does not
+ * depend on what a service in between says of itself.
+ * @throws {EngineError} if it does not answer
+ * @throws {Error} if an engine's counters cannot be read
+ */
+export async function examineFront(topic: string, engine: Engine, options: ExamineFrontOptions): Promise<Finding[]> {
+  const prompts = new FrontPrompts(engine, options.patienceMs);
+  const before = await readCounts(options.engines);
+  const findings: Finding[] = [];
+  if (engine.metadata?.promptCache?.isShared === true) {
+    const why = "Cached tokens are not counted, because it reuses the prompts of one key for another.";
+    findings.push(bad(`${topic}: cache`, why));
+  } else {
+    findings.push(await examineCache(`${topic}: cache`, prompts, options));
+    findings.push(await examineSpread(`${topic}: engines`, prompts, options));
+  }
+  findings.push(await examineSampling(`${topic}: answers`, prompts));
+  if (before.length > 0) {
+    const after = await readCounts(options.engines);
+    findings.push(compareCounts(`${topic}: engines' counters`, prompts.counted, before, after));
+  }
+  findings.push(await examineHangUps(`${topic}: hang-ups`, prompts, options));
+  return findings;
+}
