@@ -61,6 +61,15 @@ describe.skipIf(helm === undefined)("the chart (it would run with helm on the PA
         expect(code).not.toBe(0);
         expect(said).toContain(word);
       });
+
+      test.each([
+        ["a disruption budget with both bounds", "  minAvailable: 50%", "  minAvailable: 50%\n  maxUnavailable: 1"],
+        ["a negative user id", "runAsUser: 1000", "runAsUser: -1"],
+      ])("does not find %s, so an API server has to see the objects, too", (_fault, right, wrong) => {
+        const yaml = render(modes["several servers with an autoscaler"] ?? {});
+        expect(yaml).toContain(right);
+        expect(validate(yaml.replace(right, wrong))).toMatchObject({ code: 0 });
+      });
     },
   );
 

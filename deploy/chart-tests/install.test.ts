@@ -1,0 +1,222 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "@parley/server/testing";
+import { Kubernetes } from "./kubernetes.ts";
+import type { Answer } from "./kubernetes.ts";
+import { fileOf, frontFiles, modes } from "./modes.ts";
+import { chart, definitionFiles, etcd, flagsOf, helm, image, kubeApiserver, render } from "./tools.ts";
+import type { Values } from "./tools.ts";
+
+const run = promisify(execFile);
+const canRun = helm !== undefined && kubeApiserver !== undefined && etcd !== undefined;
+const needs =
+  "it would run with helm, kube-apiserver and etcd on the PATH or in PARLEY_TEST_HELM, PARLEY_TEST_KUBE_APISERVER and PARLEY_TEST_ETCD";
+
+describe.skipIf(!canRun)(`the chart on an API server of Kubernetes, which runs no pods (${needs})`, () => {
+  let kubernetes: Kubernetes;
+  let folder = "";
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "parley-chart-"));
+    kubernetes = await Kubernetes.start({ api: await freePort(), etcd: await freePort(), peer: await freePort() });
+    await make("/api/v1/namespaces", { metadata: { name: "llm" } });
+    const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    for (const file of definitionFiles) await make(definitions, readFileSync(file, "utf8"), "application/yaml");
+    for (const [name, keys] of Object.entries(secrets)) await makeSecret(name, keys);
+  });
+  afterAll(async () => {
+    await kubernetes[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  afterEach(async () => void (await helmOf(["uninstall", "parley", "--ignore-not-found"])));
+
+  /** The Secrets that the modes name, with their keys. */
+  const secrets = {
+    database: ["PARLEY_DATABASE_URL", "uri"],
+    valkey: ["PARLEY_VALKEY_URL"],
+    "first-key": ["PARLEY_API_KEY"],
+    audit: ["token"],
+  };
+  const make = async (path: string, body: unknown, type?: string): Promise<void> => {
+    const { status, body: answer } = await kubernetes.ask("POST", path, body, type);
+    if (status !== 201) throw new Error(`${path} was not made: ${answer.message}`);
+  };
+  const makeSecret = (name: string, keys: readonly string[]): Promise<void> =>
+    make("/api/v1/namespaces/llm/secrets", {
+      metadata: { name },
+      stringData: Object.fromEntries(keys.map((key) => [key, "secret"])),
+    });
+
+  /** Runs Helm. @returns what it said on standard error, and its exit code */
+  async function helmOf(args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> {
+    const options = { env: { ...process.env, KUBECONFIG: kubernetes.kubeconfig }, maxBuffer: 2 ** 26 };
+    return run(helm ?? "", ["--namespace", "llm", ...args], options).then(
+      ({ stderr }) => ({ code: 0, said: stderr }),
+      ({ code, stderr }: { code: number; stderr: string }) => ({ code, said: stderr }),
+    );
+  }
+
+  /** Runs Helm, and takes the part of the controller that ends its hook. */
+  async function helmWithHook(
+    args: readonly string[],
+    end: "Complete" | "Failed" = "Complete",
+  ): ReturnType<typeof helmOf> {
+    const running = helmOf([...args, "--timeout", "30s"]);
+    const over = running.then(() => true);
+    const path = "/apis/batch/v1/namespaces/llm/jobs/parley-tables/status";
+    while (!(await Promise.race([over, wait(200, false)])))
+      await kubernetes.ask("PATCH", path, statusOf(end), "application/merge-patch+json");
+    return running;
+  }
+  const statusOf = (end: "Complete" | "Failed"): object => {
+    const time = "2026-12-01T00:00:00Z";
+    const rest = { status: "True", lastTransitionTime: time };
+    const before = { ...rest, type: end === "Complete" ? "SuccessCriteriaMet" : "FailureTarget" };
+    const counts = end === "Complete" ? { completionTime: time, succeeded: 1 } : { failed: 1 };
+    return { status: { startTime: time, ...counts, conditions: [before, { ...rest, type: end }] } };
+  };
+
+  const install = (values: Values, ...flags: readonly string[]): ReturnType<typeof helmOf> =>
+    helmWithHook(["install", "parley", chart, ...flagsOf(values), ...flags]);
+  const upgrade = (values: Values, end?: "Failed"): ReturnType<typeof helmOf> =>
+    helmWithHook(["upgrade", "parley", chart, ...flagsOf(values)], end);
+  const get = (kind: string, name = "parley", group = "/apis/apps/v1"): Promise<Answer> =>
+    kubernetes.ask("GET", `${group}/namespaces/llm/${kind}/${name}`);
+  const replicas = async (): Promise<unknown> => (await get("deployments")).body.spec?.["replicas"];
+  const settings = async (): Promise<string | undefined> =>
+    (await get("configmaps", "parley", "/api/v1")).body.data?.["parley.yaml"];
+
+  test("one server: install, upgrade, rollback, uninstall", async () => {
+    expect(await install({ ...image, config: { queue_length: 1 } })).toMatchObject({ code: 0 });
+    expect(await settings()).toBe("queue_length: 1\n");
+    const pod = { terminationGracePeriodSeconds: 45, enableServiceLinks: false };
+    expect((await get("statefulsets")).body.spec).toMatchObject({ replicas: 1, template: { spec: pod } });
+    expect(await upgrade({ ...image, config: { queue_length: 2 } })).toMatchObject({ code: 0 });
+    expect(await settings()).toBe("queue_length: 2\n");
+    expect(await helmWithHook(["rollback", "parley", "1"])).toMatchObject({ code: 0 });
+    expect(await settings()).toBe("queue_length: 1\n");
+    expect(await helmOf(["uninstall", "parley"])).toMatchObject({ code: 0 });
+    expect(await get("statefulsets")).toMatchObject({ status: 404 });
+  });
+
+  test("several servers: install, upgrade, rollback, uninstall, each after its hook", async () => {
+    const shared = modes["several servers"] ?? {};
+    expect(await install(shared)).toMatchObject({ code: 0 });
+    expect(await replicas()).toBe(3);
+    expect(await get("poddisruptionbudgets", "parley", "/apis/policy/v1")).toMatchObject({ status: 200 });
+    expect(await upgrade({ ...shared, replicas: 4 })).toMatchObject({ code: 0 });
+    expect(await replicas()).toBe(4);
+    expect(await helmWithHook(["rollback", "parley", "1"])).toMatchObject({ code: 0 });
+    expect(await replicas()).toBe(3);
+    expect(await helmOf(["uninstall", "parley"])).toMatchObject({ code: 0 });
+    expect(await get("deployments")).toMatchObject({ status: 404 });
+  });
+
+  test("replaces no server where the tables could not be brought up to date", async () => {
+    const shared = modes["several servers"] ?? {};
+    expect(await install(shared)).toMatchObject({ code: 0 });
+    const failed = await upgrade({ ...shared, replicas: 5 }, "Failed");
+    expect(failed.code).not.toBe(0);
+    expect(failed.said).toContain("pre-upgrade hooks failed");
+    expect(await replicas()).toBe(3);
+  });
+
+  test("goes from one server to several, with the hook that moves its volume", async () => {
+    expect(await install(image)).toMatchObject({ code: 0 });
+    expect(await upgrade(modes["several servers that take over a volume"] ?? {})).toMatchObject({ code: 0 });
+    expect(await get("statefulsets")).toMatchObject({ status: 404 });
+    expect(await replicas()).toBe(3);
+  });
+
+  /** Modes with a ServiceMonitor, a PrometheusRule, an HTTPRoute or a ScaledObject. */
+  const foreign = ["one server with everything", "several servers with KEDA"];
+  test.each(Object.keys(modes).filter((mode) => !foreign.includes(mode)))(
+    "%s: the API server takes every object",
+    async (mode) => {
+      expect(await install(modes[mode] ?? {})).toMatchObject({ code: 0 });
+    },
+  );
+  test.skipIf(definitionFiles.length === 0).each(foreign)(
+    "%s: the API server takes every object (it would run with definitions of the foreign kinds in the folder PARLEY_TEST_CRDS)",
+    async (mode) => {
+      expect(await install(modes[mode] ?? {})).toMatchObject({ code: 0 });
+    },
+  );
+
+  test.each(frontFiles)("%s: the API server takes every object", async (name) => {
+    expect(await install(image, "--values", fileOf(name))).toMatchObject({ code: 0 });
+  });
+
+  test("the commands of Helm in the guide work, in their order", async () => {
+    const guide = readFileSync(join(chart, "../../docs/guides/kubernetes.md"), "utf8");
+    const values = join(folder, "my-values.yaml");
+    writeFileSync(values, /```yaml\n([^]*?)```/.exec(guide)?.[1] ?? "");
+    const commands = guide.match(/(?<=^helm )(?:install|upgrade|rollback) .*$/gm) ?? [];
+    expect(commands.length).toBeGreaterThan(4);
+    for (const command of commands) {
+      const named = command.replaceAll("deploy/chart", chart).replaceAll("my-values.yaml", values);
+      expect({ command, ...(await helmWithHook(named.split(" "))) }).toMatchObject({ code: 0 });
+    }
+    expect(await settings()).toContain("front: llm-d");
+  });
+
+  test.each([
+    [
+      "a Secret that is not there",
+      { "secrets.apiKey": { name: "nobody", key: "PARLEY_API_KEY" } },
+      "create secret generic nobody",
+    ],
+    [
+      "a key that the Secret lacks",
+      { "secrets.databaseUrl": { name: "database", key: "url" } },
+      "It has: PARLEY_DATABASE_URL, uri.",
+    ],
+  ])("refuses %s, and installs nothing", async (_fault, values, sentence) => {
+    const refused = await install({ ...image, ...values });
+    expect(refused.code).not.toBe(0);
+    expect(refused.said).toContain(sentence);
+    expect(await get("statefulsets")).toMatchObject({ status: 404 });
+  });
+
+  test("a Secret is not looked for with checkSecrets: false", async () => {
+    expect(await install({ ...image, "secrets.apiKey.name": "nobody", checkSecrets: false })).toMatchObject({
+      code: 0,
+    });
+  });
+
+  /** Installs a copy of the chart with one place of a template changed. */
+  function installChanged(template: string, right: string, wrong: string, values: Values): ReturnType<typeof helmOf> {
+    const copy = join(folder, "changed");
+    rmSync(copy, { recursive: true, force: true });
+    cpSync(chart, copy, { recursive: true, dereference: true });
+    const file = join(copy, "templates", template);
+    const text = readFileSync(file, "utf8");
+    expect(text).toContain(right);
+    writeFileSync(file, text.replace(right, wrong));
+    return helmWithHook(["install", "parley", copy, ...flagsOf(values)]);
+  }
+
+  test.each([
+    [
+      "a disruption budget with both bounds",
+      "scaling.yaml",
+      "  minAvailable:",
+      "  maxUnavailable: 1\n  minAvailable:",
+      "minAvailable and maxUnavailable cannot be both set",
+    ],
+    ["a negative user id", "_names.tpl", "runAsUser: 1000", "runAsUser: -1", "must be between 0 and"],
+  ] as const)("the API server refuses %s in a changed template", async (_fault, template, right, wrong, sentence) => {
+    const refused = await installChanged(template, right, wrong, modes["several servers with an autoscaler"] ?? {});
+    expect(refused.code).not.toBe(0);
+    expect(refused.said).toContain(sentence);
+  });
+
+  test("the API server takes a misspelt field in silence: only kubernetes-validate finds it", async () => {
+    expect(render(image)).toContain("livenessProbe:");
+    expect(await installChanged("server.yaml", "livenessProbe:", "livenesProbe:", image)).toMatchObject({ code: 0 });
+  });
+});
