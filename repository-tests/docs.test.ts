@@ -50,6 +50,7 @@ const runBy: Readonly<Record<string, string>> = {
   identity: "packages/server/test/identities.test.ts",
   "laptop-to-cluster": "packages/server/test/state/laptop-to-cluster.test.ts",
   "from-one-to-many": "packages/server/test/workers.test.ts",
+  kubernetes: "deploy/chart-tests/install.test.ts",
   "operators-day": "packages/server/test/operators-day.test.ts",
   "reading-streams": "docs/readers/readers.test.ts",
   "mock-and-collections": "generate/offered/offered-files.test.ts",
