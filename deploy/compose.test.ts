@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { engineVariables, serveArguments } from "@parley/inference/vllm";
 import { freePort } from "@parley/server/testing";
 import { pinOf } from "../ci/images.ts";
 
@@ -21,6 +22,39 @@ test("the bases of compose.yaml are the pins of the pipeline", () => {
   expect(bases.length).toBeGreaterThan(2);
   const pins = { NODE: pinOf("node"), PYTHON: pinOf("python") } as const;
   for (const [name = "", base] of bases) expect({ ...pins }[name]).toBe(process.env[`PARLEY_IMAGE_${name}`] ?? base);
+});
+
+test.each([
+  ["vllm-cpu", true],
+  ["vllm-gpu", false],
+])("%s gets the flags and variables with which Parley starts vLLM itself", (name, isCpu) => {
+  const { services } = parse(readFileSync(file, "utf8"), { merge: true }) as {
+    readonly services: Readonly<
+      Record<string, { readonly command: readonly string[]; readonly environment: Readonly<Record<string, string>> }>
+    >;
+  };
+  const absent = {
+    contextLength: undefined,
+    kvMemoryMb: undefined,
+    gpuMemoryShare: undefined,
+    tensorParallel: undefined,
+  };
+  const listen = { port: 8000 } as const;
+  const counts = { slots: 7, queue: 32, shutdownSeconds: 30 };
+  const options = { weights: "/models", servedName: "vendor/model-1", listen, dtype: "bfloat16", isCpu, extra: [] };
+  const words = serveArguments({ ...options, ...absent, ...counts }, [0, 32]).slice(2);
+  const wanted = words.flatMap((word, index) => {
+    if (!word.startsWith("--")) return [];
+    const value = words[index + 1];
+    return value === undefined || value.startsWith("--") ? [word] : [`${word}=${value}`];
+  });
+  const { command = [], environment = {} } = services[name] ?? {};
+  expect(command.toSorted()).toEqual(
+    ["serve", "/models", ...wanted].map((word) => word.replace("127.0.0.1", "0.0.0.0")).toSorted(),
+  );
+  const plan = { isCpu, temporaryFolder: "", gpus: undefined, cores: "" };
+  const { TMPDIR: _, PYTHONUNBUFFERED: __, VLLM_CPU_OMP_THREADS_BIND: ___, ...variables } = engineVariables(plan);
+  expect(environment).toMatchObject(variables);
 });
 
 describe.skipIf(!hasCompose)("compose.yaml (it would run with a Docker engine and its plugin compose)", () => {
@@ -104,7 +138,8 @@ describe.skipIf(!hasCompose)("compose.yaml (it would run with a Docker engine an
     };
     for (const { expr } of panels.flatMap(({ targets = [] }) => targets)) {
       const query = expr.replaceAll("$__rate_interval", "1m").replaceAll(/\$(instance|model)/g, ".*");
-      expect(await ask(`query?query=${encodeURIComponent(query)}`), query).toMatchObject({ status: "success" });
+      const answer = await ask(`query?query=${encodeURIComponent(query)}`);
+      expect({ query, answer }).toMatchObject({ answer: { status: "success" } });
     }
     expect(await ask("query?query=parley_build_info")).toMatchObject({ data: { result: [expect.anything()] } });
   }, 240_000);
