@@ -84,7 +84,10 @@
 {{- end }}
 {{- end }}
 
-{{/* The Secrets that do not exist, or lack the key. `helm template` has no cluster and finds no namespace. */}}
+{{/*
+The Secrets that do not exist, or lack the key. `helm template` has no cluster and finds no namespace. That of the release
+may be new, so `default` counts, too.
+*/}}
 {{- define "parley.faultsOfSecrets" -}}
 {{- $own := include "parley.secretVariables" . | fromYaml }}
 {{- range $variable, $secret := .Values.secrets.others }}
@@ -102,7 +105,7 @@
 {{- end }}
 {{- end }}
 {{- if .Values.checkSecrets }}
-{{- if lookup "v1" "Namespace" "" .Release.Namespace }}
+{{- if or (lookup "v1" "Namespace" "" .Release.Namespace) (lookup "v1" "Namespace" "" "default") }}
 {{- $all := dict }}
 {{- range $variable, $member := include "parley.secretVariables" . | fromYaml }}
 {{- $_ := set $all (printf "secrets.%s" $member) (index $.Values.secrets $member) }}
