@@ -198,7 +198,7 @@ test("no data of a request is kept in a map that is keyed by the request, its re
 
 test("only dates are read from the wall clock; spans are measured with a monotonic one, which nobody can set", () => {
   const datesOnly =
-    /^packages\/client\/src\/retry-advice\.|^packages\/server\/src\/(cli\/(read-argument|backup|deliver-key|migrate|prune|keys)|bundle\/write-bundle|http\/exchange|open-parts|serve-requests|state\/database|workers\/start-workers)\.ts$/;
+    /^packages\/client\/src\/retry-advice\.|^packages\/server\/src\/(cli\/(read-argument|backup|deliver-key|migrate|prune|keys|groups)|bundle\/write-bundle|http\/exchange|open-parts|serve-requests|state\/database|workers\/start-workers)\.ts$/;
   const strays = sourcesIn("packages/").filter((path) => /^packages\/(client|inference|server)\/src\//.test(path));
   expect(strays.filter((path) => read(path).includes("Date.now") && !datesOnly.test(path))).toEqual([]);
 });

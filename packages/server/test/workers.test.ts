@@ -85,6 +85,34 @@ describe("a server with two workers", () => {
     expect(await statuses(workers.url, 8, token)).toEqual(Array.from({ length: 8 }, () => 401));
   });
 
+  test("spends the budget of a group once, and refuses all its keys everywhere when it is disabled", async () => {
+    const group = (...args: readonly string[]) => parley(["groups", ...args, "--data-dir", workers.dataDir]);
+    const fields = { max_completion_tokens: 1 };
+    const answer = await send(workers.url, chatInit(fields, { headers: own }));
+    const { usage } = (await answer.json()) as { readonly usage: { readonly cost_usd: string } };
+    const budgetUsd = (Number(usage.cost_usd) * 5.5).toFixed(12);
+    const rules = ["--budget-usd", budgetUsd, "--period", "week", "--time-zone", "Asia/Tokyo"];
+    const { id: groupId } = JSON.parse((await group("create", "--name", "team", ...rules, "--json")).stdout) as {
+      id: string;
+    };
+    const keys = await Promise.all([1, 2, 3].map(() => makeKeyIn(workers.dataDir, { groupId })));
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_none, turn) =>
+        send(workers.url, chatInit(fields, withKey(keys[turn % 3]?.token ?? ""))),
+      ),
+    );
+    const seen = answers.map(({ status }) => status);
+    expect([count(seen, 200), count(seen, 402)]).toEqual([5, 25]);
+    const refused = answers.find(({ status }) => status === 402);
+    expect(await refused?.text()).toContain("of the group team for each week");
+    await group("update", "team", "--budget-usd", "none");
+    const [{ token } = { token: "" }] = keys;
+    const stream = await send(workers.url, chatInit({ ...play("endless"), stream: true }, withKey(token)));
+    expect((await group("disable", "team")).code).toBe(0);
+    expect(await stream.text()).toContain("invalid_api_key");
+    expect(await statuses(workers.url, 4, token)).toEqual([401, 401, 401, 401]);
+  });
+
   test("counts every request of both workers in one place", async () => {
     const name = `parley_requests_total{operation="createChatCompletion",model="${modelId}",status="200",code="",outcome="complete"}`;
     const before = await gauge(name);

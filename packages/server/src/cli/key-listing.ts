@@ -6,6 +6,9 @@ import { toLines, toTable } from "./table.ts";
 export interface KeyListing {
   readonly id: string;
   readonly name: string;
+  readonly group_id: string | null;
+  /** The name of its group. */
+  readonly group: string | null;
   readonly state: "active" | "disabled" | "expired";
   readonly created: string;
   readonly expires: string | null;
@@ -24,16 +27,22 @@ export interface KeyListing {
   readonly spent_this_month_usd: string;
 }
 
-/** @param spent US dollars that the key has spent, ever and this month; undefined: nothing */
+/**
+ * @param spent US dollars that the key has spent, ever and this month; undefined: nothing
+ * @param groups the names of groups by id
+ */
 export function listKey(
   key: StoredKey,
   [spentUsd = "0", spentThisMonthUsd = "0"]: readonly [string | undefined, string | undefined],
+  groups: ReadonlyMap<string, string>,
   nowMs: number,
 ): KeyListing {
   const { former } = key;
   return {
     id: key.id,
     name: key.name,
+    group_id: key.groupId ?? null,
+    group: orNull(key.groupId, (id) => groups.get(id) ?? id),
     state: stateOf(key, nowMs),
     created: isoTime(key.createdMs),
     expires: orNull(key.expiresMs, isoTime),
@@ -61,13 +70,17 @@ const orNull = <T, U>(value: T | undefined, to: (value: T) => U): U | null => (v
 const shown = (value: number | string | null): string => (value === null ? "-" : String(value));
 const shownTime = (time: string | null): string => (time === null ? "-" : formatTime(Date.parse(time)));
 
-/** Formats keys as a table. Their limits are only in `describeKey`. */
-export const toKeyTable = (keys: readonly KeyListing[]): string =>
-  toTable(
-    ["id", "name", "state", "expires", "models", "weight", "budget", "spent", "monthly budget", "this month"],
+/** Formats keys as a table. Their limits are only in `describeKey`, and groups are only there if a key has one. */
+export function toKeyTable(keys: readonly KeyListing[]): string {
+  const areGrouped = keys.some(({ group }) => group !== null);
+  return toTable(
+    `id,name,${areGrouped ? "group," : ""}state,expires,models,weight,budget,spent,monthly budget,this month`.split(
+      ",",
+    ),
     keys.map((key) => [
       key.id,
       key.name,
+      ...(areGrouped ? [shown(key.group)] : []),
       key.state,
       shownTime(key.expires),
       key.models?.join(",") ?? "all",
@@ -78,6 +91,7 @@ export const toKeyTable = (keys: readonly KeyListing[]): string =>
       key.spent_this_month_usd,
     ]),
   );
+}
 
 /** Formats one key with all its rules, for people. */
 export function describeKey(key: KeyListing): string {
@@ -88,6 +102,7 @@ export function describeKey(key: KeyListing): string {
   return toLines([
     ["id", key.id],
     ["name", key.name],
+    ...(key.group === null ? [] : ([["group", key.group]] as const)),
     ["state", key.disabled === null ? key.state : `disabled since ${shownTime(key.disabled)}`],
     ["created", shownTime(key.created)],
     ["expires", key.expires === null ? "never" : shownTime(key.expires)],

@@ -6,8 +6,8 @@ import { isAtLeastUsd, priceOf } from "../accounts/money/price.ts";
 import { readFuture, readList, readUsd, readWeight, readWhole } from "./read-argument.ts";
 
 /** The value of a flag that removes a rule. */
-const removed = Symbol("removed");
-type OrRemoved<T> = T | typeof removed;
+export const removed = Symbol("removed");
+export type OrRemoved<T> = T | typeof removed;
 
 export interface RuleFlags {
   readonly name?: string;
@@ -19,6 +19,8 @@ export interface RuleFlags {
   readonly budgetUsd?: OrRemoved<string>;
   readonly monthlyBudgetUsd?: OrRemoved<string>;
   readonly expires?: OrRemoved<number>;
+  /** The id or name of a group. */
+  readonly group?: OrRemoved<string>;
 }
 
 /** Adds the flags of all rules of a key, for `create` and `update`. */
@@ -40,14 +42,15 @@ export const addRuleFlags = (command: Command): Command =>
       "budget per calendar month (UTC) in US dollars, or none",
       or("none", readUsd),
     )
-    .option("--expires <when>", "a date (2027-01-31), a time from now (30d, 12h), or never", or("never", readFuture));
+    .option("--expires <when>", "a date (2027-01-31), a time from now (30d, 12h), or never", or("never", readFuture))
+    .option("--group <group>", "the group that it belongs to (id or name), or none", or("none", String));
 
-const or =
+export const or =
   <T>(word: string, read: (text: string) => T) =>
   (text: string): OrRemoved<T> =>
     text === word ? removed : read(text);
 
-/** Returns the rules that were given. @throws {Error} for a model that is not served */
+/** Returns the rules that were given, but the group. @throws {Error} for a model that is not served */
 export function rulesOf({ models, expires, ...flags }: RuleFlags, config: Config): KeyChange {
   const { name, requestsPerMinute, tokensPerMinute, concurrency, weight, budgetUsd, monthlyBudgetUsd } = flags;
   const rules = {

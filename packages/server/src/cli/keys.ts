@@ -7,10 +7,11 @@ import type { Config } from "../config/read-config.ts";
 import { openExistingStateOf, openStateOf } from "../state/open-state.ts";
 import type { State } from "../state/open-state.ts";
 import { deliverKey, forgetDelivery } from "./deliver-key.ts";
+import { findGroup } from "./find-group.ts";
 import { findKeyId } from "./find-key.ts";
 import { formatTime } from "./format-time.ts";
 import { describeKey, listKey, toKeyTable } from "./key-listing.ts";
-import { addRuleFlags, rulesOf, smallLimitsOf } from "./key-rules.ts";
+import { addRuleFlags, removed, rulesOf, smallLimitsOf } from "./key-rules.ts";
 import type { RuleFlags } from "./key-rules.ts";
 import { readSpan } from "./read-argument.ts";
 import { dataFlags, modelFlags } from "./settings.ts";
@@ -52,8 +53,9 @@ function addCreate(keys: Command): void {
     .action(async (flags: RuleFlags & JsonFlag, command: Command) => {
       if (flags.name === undefined) command.error("error: a key needs a name: --name NAME");
       const config = modelFlags.configOf(command);
-      const rules = { ...rulesOf(flags, config), name: flags.name };
+      const own = { ...rulesOf(flags, config), name: flags.name };
       await using state = await openStateOf(config);
+      const rules = { ...own, ...(await groupRuleOf(flags, state)) };
       deliver(await createKey(state.keys, rules, Date.now()), config, flags);
       warn(rules, config);
     });
@@ -68,7 +70,8 @@ function addShow(keys: Command, onKey: OnKey): void {
       const stored = await state.keys.list();
       const nowMs = Date.now();
       const [spent, spentThisMonth] = [await state.ledger.spentByKey(), await state.ledger.spentByKey(monthOf(nowMs))];
-      const listed = stored.map((key) => listKey(key, [spent.get(key.id), spentThisMonth.get(key.id)], nowMs));
+      const groups = await state.groups.names();
+      const listed = stored.map((key) => listKey(key, [spent.get(key.id), spentThisMonth.get(key.id)], groups, nowMs));
       process.stdout.write(json === true ? toJson(listed) : toKeyTable(listed));
     });
   dataFlags
@@ -86,10 +89,10 @@ function addUpdate(onKey: OnKey): void {
     .option("--json", "as JSON")
     .action(async (key: string, flags: RuleFlags & JsonFlag, command: Command) => {
       const config = modelFlags.configOf(command);
-      const change = rulesOf(flags, config);
+      await using state = await openExistingStateOf(config);
+      const change = { ...rulesOf(flags, config), ...(await groupRuleOf(flags, state)) };
       if (Object.keys(change).length === 0)
         command.error("error: nothing to change: name a rule, such as --expires 30d");
-      await using state = await openExistingStateOf(config);
       const id = await findStored(state.keys, key);
       await state.keys.update(id, change);
       await show(state, id, flags);
@@ -123,16 +126,23 @@ function addChange(command: Command, change: (store: KeyStore, id: string, confi
   });
 }
 
+/** Returns the rule `groupId`, if a group was given. */
+async function groupRuleOf({ group }: RuleFlags, { groups }: State): Promise<Pick<KeyChange, "groupId">> {
+  if (group === undefined) return {};
+  return { groupId: group === removed ? undefined : (await findGroup(groups, group)).id };
+}
+
 async function findStored(store: KeyStore, idOrName: string): Promise<string> {
   const stored = await store.list();
   return findKeyId(new Map(stored.map(({ id, name }) => [id, name])), idOrName);
 }
 
-async function show({ keys, ledger }: State, id: string, { json }: JsonFlag): Promise<void> {
+async function show({ keys, groups, ledger }: State, id: string, { json }: JsonFlag): Promise<void> {
   const key = await keys.find(id);
   if (!key) throw new Error(`${id} was deleted a moment ago.`);
   const nowMs = Date.now();
-  const listed = listKey(key, [await ledger.spentUsd(id), await ledger.spentUsd(id, monthOf(nowMs))], nowMs);
+  const spent = [await ledger.spentUsd(id), await ledger.spentUsd(id, monthOf(nowMs))] as const;
+  const listed = listKey(key, spent, await groups.names(), nowMs);
   process.stdout.write(json === true ? toJson(listed) : describeKey(listed));
 }
 

@@ -65,6 +65,7 @@ async function back(options: MoveOptions): Promise<void> {
 }
 
 const names: Readonly<Record<string, string>> = {
+  groups: "groups",
   keys: "keys",
   deleted_keys: "names of deleted keys",
   requests: "requests",
@@ -73,6 +74,7 @@ const names: Readonly<Record<string, string>> = {
   "requests.cost_usd": "cost of all requests, US dollars",
   "spending.cost_usd": "spent by keys, US dollars",
   "monthly_spending.cost_usd": "spent by keys in months, US dollars",
+  "group_spending.cost_usd": "spent by groups, US dollars",
   "spending.held_usd": "held by open requests, US dollars",
 };
 

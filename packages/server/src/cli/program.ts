@@ -15,6 +15,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map([
   ["worker", async () => (await import("./start.ts")).addWorkerCommand],
   ["stop", async () => (await import("./start.ts")).addStopCommand],
   ["keys", async () => (await import("./keys.ts")).addKeysCommand],
+  ["groups", async () => (await import("./groups.ts")).addGroupsCommand],
   ["usage", async () => (await import("./usage.ts")).addUsageCommand],
   ["requests", async () => (await import("./requests.ts")).addRequestsCommand],
   ["request", async () => (await import("./requests.ts")).addRequestCommand],

@@ -1,6 +1,9 @@
-import { isTimeZone, periods } from "../money/period.ts";
+import type { UsageLedger } from "../ledger/usage-ledger.ts";
+import { spanOf } from "../money/budgets.ts";
+import { formatIn, isTimeZone, periods } from "../money/period.ts";
+import { isAtLeastUsd } from "../money/price.ts";
 import { GroupError } from "./group-store.ts";
-import type { StoredGroup } from "./group-store.ts";
+import type { GroupChange, StoredGroup } from "./group-store.ts";
 
 const maxNameLength = 200;
 
@@ -86,3 +89,26 @@ export function assertUnused({ id, name }: StoredGroup, groups: readonly StoredG
 }
 
 const namesOf = (groups: readonly StoredGroup[]): string => groups.map(({ name }) => name).join(", ");
+
+/**
+ * Checks that a change leaves the budget of a group above the amount that it has spent in the running period.
+ * @throws {GroupError} if all keys of the group would be refused from then on
+ */
+export async function assertBudgetLeft(
+  ledger: Pick<UsageLedger, "groupSpentUsd">,
+  group: StoredGroup,
+  change: GroupChange,
+  nowMs: number,
+): Promise<void> {
+  const { budgetUsd, period, timeZone, name } = { ...group, ...change };
+  const isChanged = (["budgetUsd", "period", "timeZone"] as const).some((rule) => rule in change);
+  if (!isChanged || budgetUsd === undefined) return;
+  const { fromMs, toMs } = spanOf({ period, timeZone }, nowMs);
+  const spentUsd = await ledger.groupSpentUsd(group.id, { fromMs, toMs });
+  if (!isAtLeastUsd(spentUsd, budgetUsd) || spentUsd === "0") return;
+  const since = timeZone === undefined ? "" : ` since ${formatIn(fromMs, timeZone)} (${timeZone})`;
+  throw new GroupError(
+    `The group ${name} has spent ${spentUsd} US dollars${since}, so a budget of ${budgetUsd} refuses all requests of its keys.`,
+    "budgetUsd",
+  );
+}
