@@ -58,7 +58,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
     "bench/",
     [
       /^@parley\/common\//,
-      /^@parley\/(inference|server)(\/(embedded|vllm|compile-wanted|testing(\/vllm)?))?$/,
+      /^@parley\/(inference|server)(\/(embedded|vllm|compile-wanted|testing(\/(vllm|fronts))?))?$/,
       grammarExports,
     ],
   ],

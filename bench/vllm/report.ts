@@ -13,7 +13,7 @@ const vitest = [join(root, "node_modules/.bin/vitest"), "run", "--config", "vite
 
 /** The tests of each part, by their files; the last one is the load generator. */
 const parts = {
-  contract: [...vitest, "contract.vllm", "container.vllm", "router.vllm", "spare-slot.vllm"],
+  contract: [...vitest, "contract.vllm", "container.vllm", "spare-slot.vllm"],
   truth: [...vitest, "truth.vllm"],
   startup: [...vitest, "startup.vllm"],
   faults: [...vitest, "faults.vllm", "own-death.vllm", "disk-full.vllm"],

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { engineVariables, findVllm, serveArguments } from "@parley/inference/vllm";
 import { until } from "@parley/inference/testing";
-import { freePort, installFolder, routers, startRouter } from "@parley/inference/testing/vllm";
+import { freePort, installFolder, knownFronts, startFront } from "@parley/inference/testing/vllm";
 import { CliProcess } from "@parley/server/testing";
 
 export const key = "bench-key-0123456789";
@@ -119,6 +119,8 @@ export async function startCopier(url: string): Promise<Subject> {
 
 /** Starts a router written in Rust, if `PARLEY_TEST_ROUTER` names it. */
 export async function startVllmRouter(url: string): Promise<Subject | undefined> {
-  const router = routers.find(({ title }) => title === "vllm-router");
-  return router && startRouter(router, url, pinTo(1));
+  const router = knownFronts.find(({ program }) => program?.variable === "PARLEY_TEST_ROUTER");
+  if (!router || process.env["PARLEY_TEST_ROUTER"] === undefined) return undefined;
+  const front = await startFront(router, [url], [], pinTo(1));
+  return { url: front.urls[0] ?? "", [Symbol.asyncDispose]: () => front[Symbol.asyncDispose]() };
 }

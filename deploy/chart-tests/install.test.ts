@@ -182,12 +182,6 @@ describe.skipIf(!canRun)(`the chart on an API server of Kubernetes, which runs n
     expect(await get("statefulsets")).toMatchObject({ status: 404 });
   });
 
-  test("refuses a Secret that is not there also for a namespace that is new", async () => {
-    const place = ["--namespace", "new", "--create-namespace"];
-    const refused = await install({ ...image, "secrets.apiKey.name": "nobody" }, ...place);
-    expect(refused.said).toContain("which is not in the namespace new");
-  });
-
   test("a Secret is not looked for with checkSecrets: false", async () => {
     expect(await install({ ...image, "secrets.apiKey.name": "nobody", checkSecrets: false })).toMatchObject({
       code: 0,

@@ -24,10 +24,7 @@ export const modes: Readonly<Record<string, Values>> = {
     "image.pullSecrets": ["registry"],
     "secrets.apiKey.name": "first-key",
     "secrets.others": { AUDIT_KEY: { name: "audit", key: "token" } },
-    config: {
-      queue_length: 32,
-      models: { "model-1": { engine: "remote", remote: { urls: ["https://a.example"], api_key_env: "AUDIT_KEY" } } },
-    },
+    config: { queue_length: 32, models: { "model-1": { slots: 8 } } },
     env: { NODE_EXTRA_CA_CERTS: "/certificates/ca.pem" },
     volumes: [{ name: "certificates", configMap: { name: "certificates" } }],
     volumeMounts: [{ name: "certificates", mountPath: "/certificates", readOnly: true }],

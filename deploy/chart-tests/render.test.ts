@@ -122,16 +122,6 @@ describe.skipIf(helm === undefined)("the chart (it would run with helm on the PA
       "no node could ever be drained",
     ],
     [
-      "a token that the server does not get",
-      { ...image, "config.models.a.remote.api_key_env": "AUDIT_KEY" },
-      "add secrets.others.AUDIT_KEY",
-    ],
-    [
-      "a secret in the wrong place",
-      { ...image, "secrets.others.PARLEY_DATABASE_URL": { name: "a", key: "b" } },
-      "use secrets.databaseUrl",
-    ],
-    [
       "KEDA without Prometheus",
       { ...modes["several servers"], autoscaling: { enabled: true, queueWaiting: 4, keda: { enabled: true } } },
       "autoscaling.keda.prometheusUrl is missing",
@@ -143,12 +133,6 @@ describe.skipIf(helm === undefined)("the chart (it would run with helm on the PA
     ],
   ] as const)("refuses %s, and says what to do", (_fault, values, sentence) => {
     expect(refusal(values)).toContain(sentence);
-  });
-
-  test("judges a number of a flag like one of a file", () => {
-    const budget = "disruptionBudget.maxUnavailable=null,disruptionBudget.minAvailable=3";
-    const shared = ["--set", `secrets.databaseUrl.name=database,replicas=3,${budget}`];
-    expect(() => render(image, ...shared)).toThrow("no node could ever be drained");
   });
 
   test("names all faults at once", () => {

@@ -54,7 +54,7 @@
 {{- if eq (kindIs "invalid" .minAvailable) (kindIs "invalid" .maxUnavailable) }}
 - "disruptionBudget needs one of maxUnavailable and minAvailable, and null for the other one."
 {{- end }}
-{{- if and $shared (not (kindIs "invalid" .minAvailable)) (not (kindIs "string" .minAvailable)) (ge (int .minAvailable) (int $minReplicas)) }}
+{{- if and (kindIs "float64" .minAvailable) (ge (int .minAvailable) (int $minReplicas)) $shared }}
 - "disruptionBudget.minAvailable is {{ .minAvailable }} of {{ $minReplicas }} servers, so no node could ever be drained."
 {{- end }}
 {{- end }}
@@ -84,28 +84,15 @@
 {{- end }}
 {{- end }}
 
-{{/*
-The Secrets that do not exist, or lack the key. `helm template` has no cluster and finds no namespace. That of the release
-may be new, so `default` counts, too.
-*/}}
+{{/* The Secrets that do not exist, or lack the key. `helm template` has no cluster and finds no namespace. */}}
 {{- define "parley.faultsOfSecrets" -}}
-{{- $own := include "parley.secretVariables" . | fromYaml }}
 {{- range $variable, $secret := .Values.secrets.others }}
-{{- if hasKey $own $variable }}
-- "secrets.others.{{ $variable }} has a place of its own: use secrets.{{ index $own $variable }}."
-{{- end }}
 {{- if not $secret.name }}
 - "secrets.others.{{ $variable }}.name is missing: name the Secret with this token."
 {{- end }}
 {{- end }}
-{{- range $model, $settings := .Values.config.models }}
-{{- $variable := dig "remote" "api_key_env" "" ($settings | default dict) }}
-{{- if and $variable (not (hasKey $.Values.secrets.others $variable)) (not (hasKey $own $variable)) }}
-- "config.models.{{ $model }}.remote.api_key_env names {{ $variable }}, which the server does not get: add secrets.others.{{ $variable }} with the name and the key of its Secret."
-{{- end }}
-{{- end }}
 {{- if .Values.checkSecrets }}
-{{- if or (lookup "v1" "Namespace" "" .Release.Namespace) (lookup "v1" "Namespace" "" "default") }}
+{{- if lookup "v1" "Namespace" "" .Release.Namespace }}
 {{- $all := dict }}
 {{- range $variable, $member := include "parley.secretVariables" . | fromYaml }}
 {{- $_ := set $all (printf "secrets.%s" $member) (index $.Values.secrets $member) }}

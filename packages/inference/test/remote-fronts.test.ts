@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Engine, RequestOrigin } from "../src/engine.ts";
 import { fronts } from "../src/openai/fronts.ts";
@@ -5,6 +6,7 @@ import type { FrontName } from "../src/openai/fronts.ts";
 import { ask, event, letters, open, refuse, start, tokens } from "../testing/remote-places.ts";
 import type { Answer, Place } from "../testing/remote-places.ts";
 import { askOne } from "../testing/requests.ts";
+import { quickTimings } from "../testing/start-scripted-vllm.ts";
 
 /** A scripted front: it shows which headers and members it gets, and refuses as the real ones do. */
 
@@ -139,6 +141,37 @@ test.each(
   place.answer = answer;
   expect(await ask(engine)).toBe("abcdefgh");
   expect(engine.gauges()).toMatchObject({ ejected: 0, restarts: 0 });
+});
+
+test.each<[string, Answer]>([
+  ["breaks its answer", (response) => void response.write(tokens(2, null), () => response.destroy())],
+  ["breaks its answer before the first token", (response) => response.writeHead(200).flushHeaders()],
+  ["is reported as 500", refuse(500, "the worker failed")],
+  ["is reported as 502", refuse(502, "bad gateway")],
+])("one engine that %s does not close the others behind its front", async (_title, answer) => {
+  const place = await open();
+  const engine = await start([place], { front: "vllm-router" });
+  const { answer: normal } = place;
+  place.answer = answer;
+  expect(await ask(engine)).toMatch(/\((crashed|unavailable|stalled)\)$/);
+  place.answer = normal;
+  expect(await ask(engine)).toBe("abcdefgh");
+  await wait(10 * quickTimings.watchEveryMs);
+  expect(engine.gauges()).toMatchObject({ ejected: 0, restarts: 0 });
+  expect(engine.state).toBe("ready");
+});
+
+test("a front with a dead engine becomes ready, because each probe has a new session", async () => {
+  const place = await open();
+  const normal = place.answer;
+  let dead: unknown;
+  place.answer = (response, body, request) => {
+    dead ??= request.headers["x-session-id"] ?? "none";
+    if ((request.headers["x-session-id"] ?? "none") === dead) response.destroy();
+    else normal(response, body, request);
+  };
+  const engine = await start([place], { front: "vllm-router" });
+  expect(engine.state).toBe("ready");
 });
 
 const html = "<html><body>Welcome to the gateway</body></html>";

@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import type { RequestOrigin } from "../engine.ts";
 import type { Conversation } from "./conversation.ts";
 
@@ -78,14 +78,16 @@ export type SessionNamer = (
 ) => string | undefined;
 
 /**
- * The id is a keyed hash, so a front and its log learn neither the caller's value nor which of two keys share one.
+ * The id is a keyed hash, so a front and its log learn neither the caller's value nor which of two keys share one. A probe,
+ * which has no caller, has a new session each time: a front would send all probes of one session to the same engine, also when
+ * that one is dead and the others are not.
  * @param secret at least 32 bytes that only this installation knows
  * @param member the member of `metadata` that names a conversation, where the request has no `prompt_cache_key`
  */
 export const sessionNamer =
   (secret: Uint8Array, member: string): SessionNamer =>
   (origin, conversation) => {
-    if (!origin) return undefined;
+    if (!origin) return randomBytes(24).toString("base64url");
     const { metadata = {} } = origin;
     const named = origin.cacheKey ?? (Object.hasOwn(metadata, member) ? metadata[member] : undefined);
     const subject = named ?? (conversation && `opening ${conversation.opening}`);

@@ -19,6 +19,8 @@ export interface EndpointOptions {
   readonly sessionOf?: SessionNamer | undefined;
   /** The statuses with which a front says that it is full. */
   readonly busy?: readonly number[];
+  /** True if a front stands at the address. When one of its engines fails, the others may still answer. */
+  readonly hasSeveralEngines?: boolean;
   /** Receives the end of every generation that the endpoint was asked for. */
   readonly onAttempt?: ((attempt: EndpointAttempt) => void) | undefined;
 }
@@ -104,7 +106,10 @@ export class Endpoint {
         return batch;
       },
       onEnd: (_isWhole, failure) => {
-        const judge = (): Outcome => (failure === undefined ? "answered" : this.#recordFailure(failure));
+        const judge = (): Outcome => {
+          if (failure === undefined) return "answered";
+          return this.#options.hasSeveralEngines === true ? "failed" : this.#recordFailure(failure);
+        };
         this.#end(signal.aborted ? "cancelled" : judge(), firstEventMs);
       },
     }));
@@ -127,14 +132,16 @@ export class Endpoint {
   }
 
   /**
-   * Ejects the endpoint, unless it refused only this one request, is full, or our own process had a shortage. Other refusals count,
-   * because every request fails where the model or our key is unknown.
+   * Ejects the endpoint, unless it refused only this one request, is full, or our own process had a shortage, or only one of the
+   * engines behind it failed. Other refusals count, because every request fails where the model or our key is unknown.
    * @returns the outcome of the request that failed
    */
   #recordFailure(error: unknown): Outcome {
     const harmless = [400, 413, 422, ...(this.#options.busy ?? [])];
     if (error instanceof RefusedAnswerError && harmless.includes(error.status)) return "refused";
     if (isShortage(error)) return "cancelled";
+    if (this.#options.hasSeveralEngines === true && error instanceof RefusedAnswerError && error.status >= 500)
+      return "failed";
     this.#failureReason = `${nameOf(this.connection)}: ${error instanceof Error ? error.message : String(error)}`;
     this.#ejectedUntil = performance.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
     this.#failuresInARow += 1;

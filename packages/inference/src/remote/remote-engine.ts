@@ -136,7 +136,8 @@ function endpointOptions(front: Front, options: RemoteOptions): EndpointOptions 
   const headers = { ...session, ...Object.fromEntries(standard), ...own };
   const isSession = Object.values(headers).some((template) => template.includes("{session}"));
   const sessionOf = isSession ? sessionNamer(cacheSecret, sessionMember) : undefined;
-  return { headers, busy: front.busy, sessionOf, onAttempt: options.onAttempt };
+  const hasSeveralEngines = sessionHeader !== undefined;
+  return { headers, busy: front.busy, sessionOf, hasSeveralEngines, onAttempt: options.onAttempt };
 }
 
 function connect(

