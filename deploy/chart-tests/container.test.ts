@@ -100,6 +100,17 @@ describe.skipIf(helm === undefined)(
       expect((await ask()).status).toBe(200);
     });
 
+    test("has the metrics by which KEDA and an autoscaler count servers", async () => {
+      const [, metricsUrl = ""] = await server.says(/^Metrics +(\S+)$/m);
+      const page = await (await fetch(metricsUrl)).text();
+      const scaled = ["several servers with KEDA", "several servers with an autoscaler"].map((mode) =>
+        render(modes[mode] ?? {}),
+      );
+      const asked = scaled.flatMap((yaml) => yaml.match(/\bparley_\w+/g) ?? []);
+      expect(asked).toHaveLength(4);
+      for (const metric of asked) expect(page).toMatch(new RegExp(`^${metric}\\{`, "m"));
+    });
+
     test("tells the probe on SIGTERM that it stops, still answers, and ends within the grace period", async () => {
       const startedMs = performance.now();
       server.child.kill("SIGTERM");
