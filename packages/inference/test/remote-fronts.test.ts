@@ -174,6 +174,47 @@ test("a front with a dead engine becomes ready, because each probe has a new ses
   expect(engine.state).toBe("ready");
 });
 
+/**
+ * The refusals of the endpoint picker of llm-d 0.10, which KServe 0.20 starts, too. Envoy sends them as plain text, without a
+ * `Retry-After`.
+ */
+const pickerRefusals = [
+  ["a queue that is full", 429, "rejected-saturated"],
+  ["a request that has waited too long", 429, "rejected-ttl-expired"],
+  ["a request that was stopped for a more urgent one", 429, "evicted-priority"],
+  ["a pool without endpoints", 503, "rejected-no-endpoints"],
+  ["a picker that shuts down", 503, "rejected-shutting-down"],
+] as const;
+const refuseAsPicker =
+  (status: number, reason: string): Answer =>
+  (response) =>
+    void response
+      .writeHead(status, { "content-type": "text/plain", "x-llm-d-request-dropped-reason": reason })
+      .end(`inference error: Dropped - ${reason}`);
+
+test.each(pickerRefusals)("llm-d, scripted: %s is busy", async (_title, status, reason) => {
+  const [place, other] = [await open(), await open()];
+  const alone = await start([place], { front: "llm-d" });
+  const pair = await start([place, other], { front: "llm-d" });
+  const { answer } = place;
+  place.answer = refuseAsPicker(status, reason);
+  expect(await ask(alone)).toBe("(unavailable)");
+  // Nothing has begun, so another address may be asked.
+  expect([await ask(pair), await ask(pair)]).toEqual(["abcdefgh", "abcdefgh"]);
+  place.answer = answer;
+  expect(await ask(alone)).toBe("abcdefgh");
+  expect(alone.gauges()).toMatchObject({ ejected: 0, restarts: 0 });
+});
+
+test("KServe, scripted: the picker of llm-d answers behind the path of the service", async () => {
+  const place = await open();
+  const engine = await start([{ url: `${place.url}/openai` }], { front: "llm-d" });
+  await askOne(engine, { origin });
+  const { path, headers } = place.requests.at(-1) ?? {};
+  expect(path).toBe("/openai/v1/completions");
+  expect(headers).toMatchObject({ "x-llm-d-inference-fairness-id": "key_1", "x-session-id": expect.any(String) });
+});
+
 const html = "<html><body>Welcome to the gateway</body></html>";
 const done = event("[DONE]");
 test.each<[string, Answer]>([

@@ -42,7 +42,7 @@ export const fronts = {
     sessionHeader: "x-dynamo-session-id",
     dialect: "nvext",
     busy: [429, 503, 529],
-    advice: "start its frontend with --router-mode kv, or with --router-session-affinity-ttl-secs",
+    advice: "start its frontend with --router-mode kv and --router-session-affinity-ttl-secs 300",
   },
   "llm-d": {
     headers: {
@@ -62,7 +62,7 @@ export const fronts = {
     sessionHeader: "x-session-id",
     busy: [429, 503],
     advice:
-      "use a request router that reads the session, with RAY_SERVE_SESSION_ID_HEADER_KEY=x-session-id: its prefix tree compares texts",
+      "use its ConsistentHashRouter as request_router_class, which reads x-session-id: its prefix tree compares texts",
   },
 } as const satisfies Readonly<Record<string, Front>>;
 

@@ -12,7 +12,7 @@ import {
   measureSpread,
   measureTurns,
 } from "../../testing/fronts/measure-front.ts";
-import { openFrontWorkers, openStandIns } from "../../testing/fronts/open-workers.ts";
+import { openStandIns, openWorkersOf } from "../../testing/fronts/open-workers.ts";
 import type { FrontWorkers, StandIns } from "../../testing/fronts/open-workers.ts";
 import { MissingFrontError, programOf, startFront } from "../../testing/fronts/start-front.ts";
 import type { StartedFront } from "../../testing/fronts/start-front.ts";
@@ -57,16 +57,16 @@ for (const { front, missing } of rows.filter((row) => row.missing !== undefined)
 
 describe.each(rows.filter(({ missing }) => missing === undefined))("$front.name with $policy", ({ front, policy }) => {
   const more = front.policies[policy] ?? [];
+  const workers = front.workers ?? kind;
   const isHolding = front.holding.includes(policy);
   const row: Row = {};
   let places: FrontWorkers;
   let running: StartedFront;
   // Undefined while the model is not ready.
   let engine: (Engine & AsyncDisposable) | undefined;
-  const urlsOf = ({ workers }: FrontWorkers): string[] => workers.map(({ url }) => url);
   beforeAll(async () => {
-    places = await openFrontWorkers(kind, front);
-    running = await startFront(front, urlsOf(places), more);
+    places = await openWorkersOf(front, kind);
+    running = await startOver(front, places, more);
     try {
       engine = await openEngine(front, running);
     } catch (error) {
@@ -81,7 +81,7 @@ describe.each(rows.filter(({ missing }) => missing === undefined))("$front.name 
   });
 
   // Stand-ins do not compute answers, so they cannot keep the contract.
-  if (kind === "vllm" && isHolding) describeContract(front, row, () => openEngine(front, running));
+  if (workers === "vllm" && isHolding) describeContract(front, row, () => openEngine(front, running));
 
   test("a model behind it becomes ready", () => {
     if (isHolding) expect(row).not.toHaveProperty("failed");
@@ -89,7 +89,7 @@ describe.each(rows.filter(({ missing }) => missing === undefined))("$front.name 
   });
   test("the second turn of a conversation meets the cache of the first", async ({ skip }) => {
     if (!engine) return skip("the model is not ready");
-    const cachedShare = (row["cachedShare"] = await measureTurns(engine, places));
+    const cachedShare = (row["cachedShare"] = await measureTurns(engine, places, running.urls));
     expect(cachedShare).toBeGreaterThanOrEqual(isHolding ? 0.9 : 0);
   });
   test("200 conversations keep both workers busy", async ({ skip }) => {
@@ -110,18 +110,18 @@ describe.each(rows.filter(({ missing }) => missing === undefined))("$front.name 
     measure: (engine: Engine, places: StandIns) => Promise<T>,
   ): Promise<T> => {
     await using standIns = await openStandIns(front);
-    await using own = await startFront(front, urlsOf(standIns), [...more, ...args]);
+    await using own = await startOver(front, standIns, [...more, ...args]);
     await using asking = await openEngine(front, own);
     return await measure(asking, standIns);
   };
-  test.runIf(kind === "stand-in")("workers that are full are reported as busy", async ({ skip }) => {
+  test.runIf(workers === "stand-in")("workers that are full are reported as busy", async ({ skip }) => {
     if (!engine) return skip("the model is not ready");
     const full = (row["full"] = await withStandIns([], measureFull));
     expect(full.refused).toBeGreaterThan(0);
     if (isHolding) expect(full.as).toEqual(["unavailable"]);
   });
   const narrow = front.program?.narrow;
-  test.runIf(kind === "stand-in" && narrow !== undefined)(
+  test.runIf(workers === "stand-in" && narrow !== undefined)(
     "a front that is full is reported as busy",
     async ({ skip }) => {
       if (!engine) return skip("the model is not ready");
@@ -154,6 +154,17 @@ function describeContract(
   });
 }
 
+/** Starts a front over these workers. */
+function startOver(
+  front: KnownFront,
+  { workers, environment = {} }: FrontWorkers,
+  more: readonly string[],
+): Promise<StartedFront> {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  const urls = workers.map(({ url }) => url);
+  return startFront(front, urls, more, variables.length > 0 ? ["env", ...variables] : []);
+}
+
 /** @throws an error with the reason, if it is not ready in time */
 async function openEngine(front: KnownFront, { urls }: StartedFront): Promise<Engine & AsyncDisposable> {
   let reason = "";
@@ -169,10 +180,12 @@ async function openEngine(front: KnownFront, { urls }: StartedFront): Promise<En
   throw new Error(why);
 }
 
-function write({ name, version, front, protocol }: KnownFront, policy: string, measured: object): void {
-  const row = { name, version, policy, front, protocol, workers: kind, ...measured };
+function write(known: KnownFront, policy: string, measured: object): void {
+  const { name, version, front, protocol } = known;
+  const workers = known.workers ?? kind;
+  const row = { name, version, policy, front, protocol, workers, ...measured };
   process.stdout.write(`${JSON.stringify(row)}\n`);
   if (into === undefined) return;
   mkdirSync(into, { recursive: true });
-  writeFileSync(join(into, `${name}-${policy}-${kind}.json`), `${JSON.stringify(row, undefined, 2)}\n`);
+  writeFileSync(join(into, `${name}-${policy}-${workers}.json`), `${JSON.stringify(row, undefined, 2)}\n`);
 }

@@ -43,6 +43,8 @@ export interface KnownFront {
   readonly onlyModel?: string;
   /** Absent: Parley itself chooses among the addresses of the workers. */
   readonly program?: FrontProgram;
+  /** The workers, if it needs its own. `mocker`: those of Dynamo. Absent: the chosen kind. */
+  readonly workers?: "mocker";
   /** Its policies, each with the arguments that choose it. */
   readonly policies: Readonly<Record<string, readonly string[]>>;
   /** The policies that keep conversations on their worker. */
@@ -73,6 +75,9 @@ const rustArgs = ({ port, metricsPort, workers }: Places): string[] =>
   `--host 127.0.0.1 --port ${port} --prometheus-port ${metricsPort} --worker-urls ${workers.join(" ")}`.split(" ");
 /** A queue of 0 requests refuses at once. */
 const narrowRust = ["--max-concurrent-requests", "1", "--queue-size", "0", "--disable-retries"];
+
+/** Dynamo's session affinity, which is off by default. */
+const sessions = ["--router-session-affinity-ttl-secs", "300"];
 
 export const knownFronts: readonly KnownFront[] = [
   {
@@ -147,6 +152,28 @@ export const knownFronts: readonly KnownFront[] = [
       prefixaware: ["--routing-logic", "prefixaware"],
     },
     holding: ["session"],
+    isCheap: false,
+  },
+  {
+    name: "dynamo",
+    version: "1.6.1",
+    front: "dynamo",
+    protocol: "completions",
+    workers: "mocker",
+    program: {
+      file: "python",
+      variable: "PARLEY_TEST_DYNAMO",
+      args: ({ port }) =>
+        `-m dynamo.frontend --http-host 127.0.0.1 --http-port ${port} --discovery-backend file --event-plane zmq --kv-cache-block-size 16`.split(
+          " ",
+        ),
+    },
+    policies: {
+      "kv-sessions": ["--router-mode", "kv", ...sessions],
+      "round-robin-sessions": ["--router-mode", "round-robin", ...sessions],
+      ...policiesBy("--router-mode", ["kv", "round-robin", "random"]),
+    },
+    holding: ["kv-sessions", "round-robin-sessions"],
     isCheap: false,
   },
 ];

@@ -41,7 +41,11 @@ const round = (value: number): number => Math.round(value * 100) / 100;
 const origin = (name: string): NonNullable<Ask["origin"]> => ({ key: "key_a", cacheKey: name });
 
 /** Begins 20 conversations, and then continues each of them in the reverse order. Their system prompts are the same. */
-export async function measureTurns(engine: Engine, { blockTokens }: FrontWorkers): Promise<number> {
+export async function measureTurns(
+  engine: Engine,
+  { blockTokens, countCached }: FrontWorkers,
+  urls: readonly string[],
+): Promise<number> {
   const begun = Array.from({ length: turns }, (_, index) => [
     { role: "system" as const, content: "Every answer is short and says only what is certain. ".repeat(20) },
     { role: "user" as const, content: `I am customer ${index}. ${"Every word counts. ".repeat(60)}` },
@@ -54,6 +58,7 @@ export async function measureTurns(engine: Engine, { blockTokens }: FrontWorkers
     // The beginning of the answer's turn may differ in the second prompt.
     shareable += Math.floor((usage.promptTokens - 8) / blockTokens) * blockTokens;
   }
+  const before = await countCached?.(urls);
   let cached = 0;
   for (const [index, messages] of [...begun.entries()].toReversed()) {
     const next = [
@@ -64,6 +69,7 @@ export async function measureTurns(engine: Engine, { blockTokens }: FrontWorkers
     const { usage } = await ask(engine, { messages: next, origin: origin(`turn ${index}`), maxTokens: 8 });
     cached += usage.cachedTokens;
   }
+  if (countCached && before !== undefined) cached = (await countCached(urls)) - before;
   return round(cached / shareable);
 }
 

@@ -5,6 +5,9 @@ import { closing, event, letters, refuse } from "../remote-places.ts";
 import type { Answer } from "../remote-places.ts";
 import { forward, modelName, startVllm } from "../vllm/start-vllm.ts";
 import type { KnownFront, WorkerKind } from "./known-fronts.ts";
+import { openMockers } from "./open-mockers.ts";
+import { readMetrics, sumOf } from "./read-metrics.ts";
+import { programOf } from "./start-front.ts";
 
 /** A worker behind a front. */
 export interface FrontWorker extends AsyncDisposable {
@@ -19,6 +22,10 @@ export interface FrontWorkers extends AsyncDisposable {
   readonly workers: readonly FrontWorker[];
   /** The size of their cache's blocks, in tokens. */
   readonly blockTokens: number;
+  /** Variables that the front needs to find them. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Returns the cached tokens of all requests, where Parley hides them. @param urls the addresses of the front */
+  readonly countCached?: (urls: readonly string[]) => Promise<number>;
   /** From now on, each answer takes seconds. A real vLLM takes them anyway. */
   slowDown(): void;
   /** The stand-ins answer at once again. */
@@ -32,8 +39,14 @@ export interface StandIns extends FrontWorkers {
 
 type Wanted = Pick<KnownFront, "protocol" | "onlyModel">;
 
+/** Opens the workers of a front, of the given kind where it does not need its own. */
+export function openWorkersOf(front: KnownFront, kind: WorkerKind): Promise<FrontWorkers> {
+  if (front.workers === "mocker" && front.program) return openMockers(programOf(front.program));
+  return openFrontWorkers(kind, front);
+}
+
 /** Opens two workers. */
-export const openFrontWorkers = (kind: WorkerKind, wanted: Wanted): Promise<FrontWorkers> =>
+const openFrontWorkers = (kind: WorkerKind, wanted: Wanted): Promise<FrontWorkers> =>
   kind === "vllm" ? openReal(wanted) : openStandIns(wanted);
 
 /** Stand-ins answer like vLLM and count cached blocks like it.  */
@@ -108,7 +121,7 @@ async function openOne(
   const { url, server } = await forward(vllm.socketPath);
   return {
     url,
-    asked: async () => countRequests(await (await fetch(`${url}/metrics`)).text()),
+    asked: async () => sumOf(await readMetrics(url), counters),
     kill: async () => {
       server.close();
       process.kill(-(vllm.pid ?? 0), "SIGKILL"); // a vLLM that is ready has a process
@@ -121,9 +134,4 @@ async function openOne(
   };
 }
 
-/** Adds up the counts of ended and of running requests in the metrics of vLLM. */
-const countRequests = (text: string): number =>
-  text
-    .split("\n")
-    .filter((line) => /^vllm:(request_success_total|num_requests_running)/.test(line))
-    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+const counters = /^vllm:(request_success_total|num_requests_running)/;
