@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { glob, mkdir, readFile, writeFile } from "node:fs/promises";
+import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -33,7 +34,7 @@ export async function generate(): Promise<GeneratedFiles> {
     ["packages/server/parley.schema.json", toJson(configSchema(), 2)],
     [chartSchema, await withConfigSchema(chartSchema)],
     ["site/src/generated/clause-checks.json", await clauseChecks()],
-    ["site/src/generated/contract-changes.json", await contractChanges()],
+    ["site/src/generated/contract-changes.json", await contractChanges(contract)],
     ["docs/guides/bounds.md", boundsPage(contract["x-limits"])],
     ["docs/guides/configuration.md", configurationPage()],
     ["docs/guides/generators.md", generatorsPage()],
@@ -120,9 +121,16 @@ async function clauseChecks(): Promise<string> {
 }
 
 /** Returns the changes of the contract since its last release, by their grade: a line of JSON for each that is not editorial. */
-async function contractChanges(): Promise<string> {
+async function contractChanges(contract: Bundle): Promise<string> {
   const program = join(root, "ci/contract-diff/main.ts");
-  const { stdout } = await promisify(execFile)(process.execPath, [program], { maxBuffer: 1e8 });
+  const folder = await mkdtemp(join(tmpdir(), "parley-"));
+  const file = join(folder, "contract.json");
+  await writeFile(file, toJson(contract, 1));
+  // It exits with 1 where a change breaks callers. A step of its own fails then.
+  const run = promisify(execFile)(process.execPath, [program, "--of", file], { maxBuffer: 1e8 });
+  // A command that fails has said something, too.
+  const { stdout } = await run.catch((error: unknown) => error as { readonly stdout: string });
+  await rm(folder, { recursive: true });
   // It was a bundle of the contract.
   const { info } = JSON.parse(await readFile(join(root, "openapi/released/contract.json"), "utf8")) as {
     readonly info: { readonly version: string };

@@ -17,10 +17,10 @@ export interface ContractChanges {
   readonly now: string;
 }
 
-/** Compares the contract with another one. @param against the bundle of the other one */
-export function findChanges(against = releasedFile): ContractChanges {
-  const [released, current] = [read(against), read(currentFile)];
-  const changes = [...judgeDocument(against, currentFile), ...judgeWords(released, current)];
+/** Compares the bundle of a contract with that of another one. */
+export function findChanges(against = releasedFile, of = currentFile): ContractChanges {
+  const [released, current] = [read(against), read(of)];
+  const changes = [...judgeDocument(against, of), ...judgeWords(released, current)];
   return { changes, before: released.info.version, now: current.info.version };
 }
 

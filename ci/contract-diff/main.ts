@@ -6,8 +6,8 @@ import { currentFile, findChanges, releasedFile } from "./find-changes.ts";
 import { bumpFor, isEnough } from "./version.ts";
 
 /** Compares the contract with that of the last release. @returns the exit code */
-function compare(against: string): number {
-  const { changes, before, now } = findChanges(against);
+function compare(against: string, of: string): number {
+  const { changes, before, now } = findChanges(against, of);
   print(changes);
   return judge(changes, before, now);
 }
@@ -30,6 +30,12 @@ function judge(changes: readonly Change[], before: string, now: string): number 
   return isAllowed ? 0 : 1;
 }
 
+interface Flags {
+  readonly against?: string;
+  readonly of?: string;
+  readonly release?: true;
+}
+
 const command = new Command("contract:diff")
   .description(
     "Compares the contract with that of the last release, and calls each change breaking, additive or editorial. In a " +
@@ -37,12 +43,14 @@ const command = new Command("contract:diff")
       "breaking and info.version has no new major number.",
   )
   .option("--against <file>", "another bundle than openapi/released/contract.json")
+  .option("--of <file>", "another bundle than the generated one")
   .option("--release", "make this contract the last released one: a part of every release")
   .showHelpAfterError("(--help lists what there is)")
-  .action(({ against = releasedFile, release }: { readonly against?: string; readonly release?: true }) => {
+  .action(({ against = releasedFile, of = currentFile, release }: Flags) => {
     if (release === true) return copyFileSync(currentFile, releasedFile);
-    if (!existsSync(against)) command.error(`There is no ${against} to compare with.`);
-    process.exitCode = compare(against);
+    const missing = [against, of].find((file) => !existsSync(file));
+    if (missing !== undefined) command.error(`There is no ${missing} to compare with.`);
+    process.exitCode = compare(against, of);
   });
 
 command.parse();

@@ -1104,6 +1104,8 @@ export interface components {
             needed_usd?: string;
             /** @description With `insufficient_quota`, the rest of the budget in US dollars, without the amount that running requests may still cost. */
             remaining_usd?: string;
+            /** @description With `invalid_api_key`, the reason why a signed token of an identity provider is refused, for a service that takes such tokens. It quotes nothing of the token. */
+            token_fault?: string;
             /** @description With `insufficient_quota`, the budget that refuses the request, where it is not one of the key alone. */
             budget?: {
                 /**
@@ -1578,10 +1580,10 @@ export interface components {
          */
         Allow: string;
         /**
-         * @description Says that a bearer key is expected. If the service takes signed tokens of an identity provider and refuses one, the fault follows as `error` and `error_description` (RFC 6750, section 3).
+         * @description Says that a bearer key is expected.
          * @example Bearer
          */
-        WWWAuthenticate: string;
+        WWWAuthenticate: "Bearer";
         /**
          * @description The page that explains this error code, with the relation `help`, on every error with a code (ERR-11). Relative to the server that answered.
          * @example </docs/errors/invalid_value>; rel="help"

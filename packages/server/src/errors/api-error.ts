@@ -17,8 +17,6 @@ export interface ApiErrorOptions {
   /** A status that is more specific than that of the code. Only for requests that cannot be read. */
   readonly status?: number;
   readonly allow?: string;
-  /** The fault of a signed token, for the header `WWW-Authenticate` (RFC 6750, section 3) and the log. Letters and blanks. */
-  readonly tokenFault?: string;
   readonly cause?: unknown;
 }
 
@@ -28,7 +26,6 @@ export class ApiError extends Error {
   readonly status: number;
   readonly param: string | null;
   readonly details: ErrorDetails | undefined;
-  readonly tokenFault: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
@@ -38,7 +35,6 @@ export class ApiError extends Error {
     this.status = options.status ?? catalog[code].status;
     this.param = typeof options.param === "string" ? toNameable(options.param) : null;
     this.details = options.details;
-    this.tokenFault = options.tokenFault;
     this.headers = headersOf(code, options);
   }
 
@@ -79,7 +75,7 @@ const waitingStatuses = new Set([429, 503]);
 
 function headersOf(code: ErrorCode, options: ApiErrorOptions): Record<string, string> {
   const headers: Record<string, string> = { link: `</docs/errors/${code}>; rel="help"` };
-  if (code === "invalid_api_key") headers["www-authenticate"] = challengeOf(options);
+  if (code === "invalid_api_key") headers["www-authenticate"] = "Bearer";
   if (options.allow !== undefined) headers["allow"] = options.allow;
   if (!waitingStatuses.has(catalog[code].status)) return headers;
   const waitMs = Math.max(1, Math.ceil(options.retryAfterMs ?? 1000));
@@ -88,11 +84,6 @@ function headersOf(code: ErrorCode, options: ApiErrorOptions): Record<string, st
   if (waitMs > noRetryAboveMs || options.isNonRetryable) headers["x-should-retry"] = "false";
   return headers;
 }
-
-const challengeOf = ({ tokenFault }: ApiErrorOptions): string =>
-  tokenFault === undefined
-    ? "Bearer"
-    : `Bearer error="invalid_token", error_description="The token is refused: ${tokenFault}."`;
 
 /** The error of an unforeseen failure. It does not reveal the cause, which only the log receives. */
 export const internalError = (cause: unknown): ApiError =>

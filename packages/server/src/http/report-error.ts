@@ -22,7 +22,7 @@ export function reportError({ log, faults, turns }: ReportDeps, exchange: Exchan
   const error =
     thrown instanceof ApiError ? thrown : isShortage(thrown) ? outOfDescriptors(thrown) : internalError(thrown);
   record.errorCode = thrown instanceof HangUpError ? "client_closed_request" : error.code;
-  if (error.tokenFault !== undefined) record.tokenFault = error.tokenFault;
+  if (error.details?.token_fault !== undefined) record.tokenFault = error.details.token_fault;
   const bound = thrown instanceof HangUpError ? undefined : refusedBy(error);
   if (bound !== undefined) record.refusedBy = bound;
   if (error.status >= 500 && !(thrown instanceof HangUpError)) logFault({ log, faults }, id, error);

@@ -28,11 +28,13 @@ export async function authenticate(head: RequestHead, findCaller: FindCaller): P
 }
 
 /**
- * Returns the refusal of a signed token. The message is that of every token; the header `WWW-Authenticate` has the fault.
+ * Returns the refusal of a signed token. The message is that of every token; `details.token_fault` has the fault.
  * @param fault completes the sentence "The token is refused: …", and quotes nothing of the token
  */
 export const refusedToken = (fault: string): ApiError =>
-  new ApiError("invalid_api_key", `${refused}. ${howToSend}`, { tokenFault: fault });
+  new ApiError("invalid_api_key", `${refused}. ${howToSend}`, {
+    details: { token_fault: `The token is refused: ${fault}.` },
+  });
 
 /** LiteLLM searches the message for these words. Without them it reports a bad request. */
 const refused = "Incorrect API key provided";
