@@ -52,6 +52,7 @@ export function compareCounts(
   answered: { readonly promptTokens: number; readonly cachedTokens: number },
   before: readonly EngineCounts[],
   after: readonly EngineCounts[],
+  advice: string,
 ): Finding {
   const read = after.map(({ promptTokens }, index) => promptTokens - (before[index]?.promptTokens ?? 0));
   const busy = read.filter((count) => count > 0).length;
@@ -64,5 +65,7 @@ export function compareCounts(
   if (cached < 0.9 * answered.cachedTokens) {
     return bad(topic, `The answers claim ${answered.cachedTokens} cached tokens, which is not true.`, seen);
   }
+  if (busy < read.length)
+    return bad(topic, `It leaves engines without work, whatever the conversation: ${advice}.`, seen);
   return good(topic, seen);
 }

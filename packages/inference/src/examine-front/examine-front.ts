@@ -37,7 +37,7 @@ export async function examineFront(topic: string, engine: Engine, options: Exami
   findings.push(await examineSampling(`${topic}: answers`, prompts));
   if (before.length > 0) {
     const after = await readCounts(options.engines);
-    findings.push(compareCounts(`${topic}: engines' counters`, prompts.counted, before, after));
+    findings.push(compareCounts(`${topic}: engines' counters`, prompts.counted, before, after, options.advice));
   }
   findings.push(await examineHangUps(`${topic}: hang-ups`, prompts, options));
   return findings;

@@ -32,10 +32,13 @@ export class FrontPrompts {
     this.#patienceMs = patienceMs;
   }
 
-  /** Returns a message of at most 600 tokens, or of a third of the context. Those with different names begin differently. */
-  textOf(name: string): string {
+  /**
+   * Returns a message of at most 600 tokens, or of a third of the context. Those with different names begin differently.
+   * @param share the share of that length, from 0 to 1
+   */
+  textOf(name: string, share = 1): string {
     const repeats = Math.min(maxRepeats, Math.floor((this.#engine.metadata?.contextLength ?? 512) / 32));
-    return `${this.#run} ${name} ${sentence.repeat(repeats)}`;
+    return `${this.#run} ${name} ${sentence.repeat(Math.round(share * repeats))}`;
   }
 
   /** Returns the number of tokens of a prompt, without sending it. */

@@ -95,8 +95,9 @@ export const engineOptionsOf = (config: Config): EngineOptions[] =>
     countAttempt: () => undefined,
   }));
 
-/** The time for the model to become ready, and for each request, in milliseconds. */
-const frontPatienceMs = 60_000;
+/** The times for the model to become ready and for each request, in milliseconds. */
+const readyPatienceMs = 60_000;
+const requestPatienceMs = 300_000;
 
 /** @throws if the model is not remote, or its upstream does not answer */
 async function examineFrontOf(config: Config, name: string, engines: readonly string[]): Promise<Finding[]> {
@@ -106,11 +107,11 @@ async function examineFrontOf(config: Config, name: string, engines: readonly st
   if (engineConfig.driver !== "remote" || !options) throw new Error(`${name} is not served by a remote engine.`);
   const engine = await startEngine(options);
   try {
-    await settlesWithin(engine.whenReady(), frontPatienceMs);
+    await settlesWithin(engine.whenReady(), readyPatienceMs);
     if (engine.state !== "ready") return [notReady(model.id, engine.stateReason)];
     const { front = "generic", protocol = "completions" } = engineConfig.given;
     const { advice } = fronts[front];
-    return await examineFront(model.id, engine, { advice, patienceMs: frontPatienceMs, protocol, engines });
+    return await examineFront(model.id, engine, { advice, patienceMs: requestPatienceMs, protocol, engines });
   } finally {
     await engine.close(0);
   }
