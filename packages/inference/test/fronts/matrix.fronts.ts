@@ -28,7 +28,7 @@ const kind = workerKinds.find((one) => one === PARLEY_TEST_WORKERS) ?? "stand-in
 
 const isWanted = ({ name, holding, isCheap }: KnownFront, policy: string): boolean =>
   wanted === undefined
-    ? isCheap && (policy === holding[0] || policy === "manual")
+    ? isCheap && policy === holding[0]
     : wanted.split(",").some((one) => one === name || one === `${name}:${policy}`);
 
 const readyLimitMs = 30_000;

@@ -101,15 +101,18 @@ export const knownFronts: readonly KnownFront[] = [
       args: rustArgs,
       narrow: narrowRust,
     },
-    policies: policiesBy("--policy", [
-      "consistent_hash",
-      "sticky_least_loaded",
-      "cache_aware",
-      "round_robin",
-      "random",
-      "power_of_two",
-    ]),
-    holding: ["consistent_hash", "sticky_least_loaded"],
+    policies: {
+      ...policiesBy("--policy", [
+        "consistent_hash",
+        "sticky_least_loaded",
+        "cache_aware",
+        "round_robin",
+        "random",
+        "power_of_two",
+      ]),
+      "consistent_hash-without-breaker": ["--policy", "consistent_hash", "--disable-circuit-breaker"],
+    },
+    holding: ["consistent_hash", "sticky_least_loaded", "consistent_hash-without-breaker"],
     isCheap: true,
   },
   {
@@ -128,8 +131,11 @@ export const knownFronts: readonly KnownFront[] = [
       args: (places) => ["launch", ...rustArgs(places)],
       narrow: narrowRust,
     },
-    policies: policiesBy("--policy", ["manual", "cache_aware", "round_robin", "random", "power_of_two"]),
-    holding: [],
+    policies: {
+      ...policiesBy("--policy", ["manual", "cache_aware", "round_robin", "random", "power_of_two"]),
+      "manual-without-breaker": ["--policy", "manual", "--disable-circuit-breaker"],
+    },
+    holding: ["manual", "manual-without-breaker"],
     isCheap: true,
   },
   {

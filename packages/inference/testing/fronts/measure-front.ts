@@ -149,20 +149,23 @@ export async function measureNarrow(engine: Engine, places: StandIns): Promise<R
   return refusalsOf(engine, 8);
 }
 
+export interface FullWorkers extends Refusals {
+  /** Seconds from the time when the workers answer again to the first answer; null: none within 90 seconds. */
+  readonly recoveredSeconds: number | null;
+}
+
 /** Sends eight requests at once while all workers are full, and then one after the other until one is answered. */
-export async function measureFull(
-  engine: Engine,
-  places: StandIns,
-): Promise<Refusals & { readonly lateFailures: number }> {
+export async function measureFull(engine: Engine, places: StandIns): Promise<FullWorkers> {
   places.fill();
   const refusals = await refusalsOf(engine, 8);
   places.recover();
-  let lateFailures = 0;
-  while (lateFailures < 100 && (await failureOf(engine, `full again ${lateFailures}`)) !== undefined) {
-    lateFailures += 1;
+  const beganMs = performance.now();
+  for (let index = 0; performance.now() - beganMs < 90_000; index += 1) {
+    if ((await failureOf(engine, `full again ${index}`)) === undefined)
+      return { ...refusals, recoveredSeconds: round((performance.now() - beganMs) / 1000) };
     await wait(100);
   }
-  return { ...refusals, lateFailures };
+  return { ...refusals, recoveredSeconds: null };
 }
 
 async function refusalsOf(engine: Engine, count: number): Promise<Refusals> {

@@ -37,7 +37,7 @@ export interface StandIns extends FrontWorkers {
   fill(): void;
 }
 
-type Wanted = Pick<KnownFront, "protocol" | "onlyModel">;
+type Wanted = Pick<KnownFront, "protocol" | "onlyModel" | "dropsSalt">;
 
 /** Opens the workers of a front, of the given kind where it does not need its own. */
 export function openWorkersOf(front: KnownFront, kind: WorkerKind): Promise<FrontWorkers> {
@@ -50,7 +50,7 @@ const openFrontWorkers = (kind: WorkerKind, wanted: Wanted): Promise<FrontWorker
   kind === "vllm" ? openReal(wanted) : openStandIns(wanted);
 
 /** Stand-ins answer like vLLM and count cached blocks like it.  */
-export async function openStandIns({ protocol, onlyModel = modelName }: Wanted): Promise<StandIns> {
+export async function openStandIns({ protocol, onlyModel = modelName, dropsSalt = false }: Wanted): Promise<StandIns> {
   const before = closing.length;
   const { workers } = await openWorkers(2, protocol);
   // They outlive the test.
@@ -66,6 +66,9 @@ export async function openStandIns({ protocol, onlyModel = modelName }: Wanted):
       [Symbol.asyncDispose]: async () => undefined,
     })),
     blockTokens: 16,
+    ...(dropsSalt && {
+      countCached: async () => workers.reduce((sum, { counters }) => sum + counters.prefix_cache_hits_total, 0),
+    }),
     slowDown: () => answerBy(slowly(protocol)),
     fill: () => answerBy(refuse(503, '{"error": {"message": "The server is overloaded", "code": 503}}')),
     recover: () => workers.forEach((worker, index) => (worker.answer = normal[index] ?? worker.answer)),
