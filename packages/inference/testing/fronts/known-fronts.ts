@@ -53,6 +53,12 @@ export interface KnownFront {
   readonly isCheap: boolean;
 }
 
+/** The circuit breaker takes 503 for a failure, so full workers get nothing for a minute. A dead one is found in seconds. */
+const tunedRust =
+  "--disable-circuit-breaker --health-check-interval-secs 2 --health-check-timeout-secs 2 --health-failure-threshold 1".split(
+    " ",
+  );
+
 /** The settings of the engine of Parley that uses a front. */
 export const settingsOf = ({
   front,
@@ -110,9 +116,9 @@ export const knownFronts: readonly KnownFront[] = [
         "random",
         "power_of_two",
       ]),
-      "consistent_hash-without-breaker": ["--policy", "consistent_hash", "--disable-circuit-breaker"],
+      "consistent_hash-tuned": ["--policy", "consistent_hash", ...tunedRust],
     },
-    holding: ["consistent_hash", "sticky_least_loaded", "consistent_hash-without-breaker"],
+    holding: ["consistent_hash", "sticky_least_loaded", "consistent_hash-tuned"],
     isCheap: true,
   },
   {
@@ -133,9 +139,9 @@ export const knownFronts: readonly KnownFront[] = [
     },
     policies: {
       ...policiesBy("--policy", ["manual", "cache_aware", "round_robin", "random", "power_of_two"]),
-      "manual-without-breaker": ["--policy", "manual", "--disable-circuit-breaker"],
+      "manual-tuned": ["--policy", "manual", ...tunedRust],
     },
-    holding: ["manual", "manual-without-breaker"],
+    holding: ["manual", "manual-tuned"],
     isCheap: true,
   },
   {
