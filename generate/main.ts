@@ -9,6 +9,7 @@ import { parse } from "yaml";
 import { boundsPage } from "./pages/bounds-page.ts";
 import type { ContractLimits } from "./pages/bounds-page.ts";
 import { configurationPage } from "./pages/configuration-page.ts";
+import { frontsPage } from "./pages/fronts-page.ts";
 import { generatorsPage } from "./pages/generators-page.ts";
 import { maskbenchPicture } from "./pages/maskbench-picture.ts";
 import { resultsPage } from "./pages/results-page.ts";
@@ -37,6 +38,7 @@ export async function generate(): Promise<GeneratedFiles> {
     ["site/src/generated/contract-changes.json", await contractChanges(contract)],
     ["docs/guides/bounds.md", boundsPage(contract["x-limits"])],
     ["docs/guides/configuration.md", configurationPage()],
+    ["docs/guides/fronts.md", frontsPage()],
     ["docs/guides/generators.md", generatorsPage()],
     ["docs/guides/results.md", resultsPage()],
     ["docs/guides/your-app.md", yourAppPage()],

@@ -58,6 +58,7 @@ const runBy: Readonly<Record<string, string>> = {
   conformance: "packages/conformance/test/cli.test.ts",
   "your-app": "packages/partners/test/apps.test.ts",
   services: "packages/server/test/service.test.ts",
+  fronts: "packages/inference/test/fronts/",
   "own-model": "packages/server/test/start.test.ts",
   vllm: "packages/server/test/vllm/",
   "vllm-measured": "packages/server/test/vllm/",

@@ -36,6 +36,7 @@ export const guideGroups: Readonly<Record<string, readonly string[]>> = {
     "kubernetes",
     "upgrades",
     "configuration",
+    "fronts",
     "vllm-measured",
   ],
 };

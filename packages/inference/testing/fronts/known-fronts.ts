@@ -118,7 +118,7 @@ export const knownFronts: readonly KnownFront[] = [
       ]),
       "consistent_hash-tuned": ["--policy", "consistent_hash", ...tunedRust],
     },
-    holding: ["consistent_hash", "sticky_least_loaded", "consistent_hash-tuned"],
+    holding: ["consistent_hash-tuned", "consistent_hash", "sticky_least_loaded"],
     isCheap: true,
   },
   {
@@ -141,7 +141,7 @@ export const knownFronts: readonly KnownFront[] = [
       ...policiesBy("--policy", ["manual", "cache_aware", "round_robin", "random", "power_of_two"]),
       "manual-tuned": ["--policy", "manual", ...tunedRust],
     },
-    holding: ["manual", "manual-tuned"],
+    holding: ["manual-tuned", "manual"],
     isCheap: true,
   },
   {
