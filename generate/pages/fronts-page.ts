@@ -140,6 +140,8 @@ and compute nothing. *Mockers* come with Dynamo: they write random tokens at the
 const rest = `## Faults of fronts, and the remedy
 
 - **\`cache_aware\` of vllm-router** compares texts, and of token ids it sees only their number. All prompts of one length go to one worker.
+- **\`cache_aware\` of sglang-router** gets texts, and keeps conversations. But it looks at the load only when it is far out of balance: of
+  requests that came one after the other, one worker got all.
 - **\`prefixaware\` of production-stack** answers 500 to token ids, because its tree cannot hash a list. \`kvaware\` tokenizes prompts again
   and needs LMCache; it was not run.
 - **\`round_robin\`, \`random\` and \`power_of_two\`** do not look at conversations. A second turn meets its cache by chance only.
