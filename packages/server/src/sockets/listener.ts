@@ -89,9 +89,11 @@ export class Listener implements AsyncDisposable {
     // Longer than any answer may take. If a socket is silent for this time, its client reads nothing.
     server.timeout = requestTimeoutMs + slowReaderMs;
     answerRawErrors(server, log, refusals);
-    await listen(server, host, port, "PORT");
     const onRefused = logRefusals(log, refusals);
-    return new Listener(server, { host, slowReaderMs, bounds: boundsOf(config), onRefused });
+    // Made first: in a worker, a connection can arrive together with the opened port.
+    const listener = new Listener(server, { host, slowReaderMs, bounds: boundsOf(config), onRefused });
+    await listen(server, host, port, "PORT");
+    return listener;
   }
 
   /** @throws {ListenError} */
@@ -101,9 +103,10 @@ export class Listener implements AsyncDisposable {
     { slowReaderMs, connectionIdleMs: keepAliveTimeout }: Config,
   ): Promise<Listener> {
     const server = createServer({ keepAliveTimeout });
-    await listen(server, host, port, "PARLEY_METRICS_PORT");
     const bounds = { maxAll: maxMetricsSockets, maxPerAddress: maxMetricsSockets, isProxy: () => false };
-    return new Listener(server, { host, slowReaderMs, bounds, onRefused: () => undefined });
+    const listener = new Listener(server, { host, slowReaderMs, bounds, onRefused: () => undefined });
+    await listen(server, host, port, "PARLEY_METRICS_PORT");
+    return listener;
   }
 
   /** The URL without a path. An address for all interfaces is shown as loopback, which works on this machine. */
