@@ -20,17 +20,17 @@ test("a connection that arrives while a worker opens the port is answered", asyn
   const port = await freePort();
   const { cwd, env } = folder.quick({ PORT: String(port) });
   await using server = new CliProcess(["start", "--workers", "4"], { cwd, env });
-  let isStarted = false;
+  const started = new AbortController();
   const answers = new Map<string, number>();
   const askOn = async (): Promise<void> => {
-    while (!isStarted) {
+    while (!started.signal.aborted) {
       const answer = await ask(port);
       answers.set(answer, (answers.get(answer) ?? 0) + 1);
     }
   };
   const asking = Array.from({ length: 16 }, askOn);
   await baseUrlOf(server);
-  isStarted = true;
+  started.abort();
   await Promise.all(asking);
   answers.delete("ECONNREFUSED");
   expect([...answers.keys()]).toEqual(["200"]);
