@@ -19,7 +19,7 @@ interface Clause {
   openai?: string;
 }
 
-const chapters = "HTTP AUTH MODL REQ MSG RESP SAMP STRM TOOL FMT LOGP ERR LIM OPS ACCT".split(" ");
+const chapters = "HTTP AUTH MODL REQ MSG RESP SAMP STRM TOOL FMT LOGP ERR LIM OPS ACCT IDEM".split(" ");
 const mention = new RegExp(`\\b(?:${chapters.join("|")})-\\d+`, "g");
 
 let document: Document;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   clauses = parse(await readText("clauses.yaml"));
 });
 
-const levels = "core stream sampling tools structured logprobs limits ops account".split(" ");
+const levels = "core stream sampling tools structured logprobs limits ops account idempotency".split(" ");
 const models = "any greedy guided scripted".split(" ");
 const isShortName = (fault: string) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(fault);
 

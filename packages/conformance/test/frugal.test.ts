@@ -76,8 +76,9 @@ test("levels that are not claimed are probed, and reported as found, not found o
     "limits",
     "ops",
     "account",
+    "idempotency",
   ]);
-  expect(whole.run.probes).toBe(5);
+  expect(whole.run.probes).toBe(6);
   await using poor = await startSubject({
     generated: (body) => ({ ...body, tools: undefined, tool_choice: undefined, response_format: undefined }),
     ...withChoices((choice) => ({ ...choice, logprobs: null })),

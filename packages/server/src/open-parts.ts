@@ -3,6 +3,7 @@ import { watchServers } from "./accounts/servers/watch-servers.ts";
 import { addKeyMetrics } from "./accounts/key-metrics.ts";
 import type { KeyMetricsSources } from "./accounts/key-metrics.ts";
 import { AbandonedWatch, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
+import { ExpiredAnswers } from "./accounts/idempotency/idempotency-keys.ts";
 import type { Config } from "./config/read-config.ts";
 import { loadOnce } from "./express/load-once.ts";
 import { describeServer } from "./models/describe-server.ts";
@@ -49,8 +50,10 @@ const elapsedMs = (): number => performance.now();
 
 /** Opens state and limits, and locks the data folder for this server. @throws {StateError} */
 export async function openParts(config: Config, log: Log, started: AsyncDisposableStack): Promise<OwnParts> {
-  const { register, ...own } = await ownState(config, log, started);
+  const { register, freeClaims, ...own } = await ownState(config, log, started);
   const abandoned = await closeAbandoned(own.ledger, nowMs());
+  freeClaims?.();
+  started.use(new ExpiredAnswers(own.idempotency, nowMs));
   if (config.databaseUrl !== undefined) started.use(new AbandonedWatch(own.ledger, log, nowMs));
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
   const store = await openLimits(config, log, register, started);

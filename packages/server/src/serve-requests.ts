@@ -8,6 +8,8 @@ import { withIdentities } from "./accounts/identity/identity.ts";
 import type { IdentityDeps, VerifyToken } from "./accounts/identity/identity.ts";
 import { RunningKeys } from "./accounts/keys/running-keys.ts";
 import { ConfigError } from "./config/config-error.ts";
+import { IdempotencyKeys } from "./accounts/idempotency/idempotency-keys.ts";
+import type { RequestIdempotency } from "./accounts/idempotency/idempotency-keys.ts";
 import type { Config } from "./config/read-config.ts";
 import type { Deps } from "./deps.ts";
 import { createGate } from "./chat/body/request-gate.ts";
@@ -57,6 +59,7 @@ export interface ServingParts {
   /** Undefined: only keys are accepted. */
   readonly verifyToken: VerifyToken | undefined;
   readonly ledger: RequestLedger;
+  readonly idempotency: RequestIdempotency;
   readonly store: OpenedLimits;
   /** Undefined: no request is traced. */
   readonly tracing: Tracing | undefined;
@@ -115,6 +118,7 @@ export function serveRequests(parts: ServingParts, started: AsyncDisposableStack
     areLimitsDivided: () => store.areDivided?.() ?? false,
     ...keysFor(parts, started),
     ...gates,
+    idempotency: openIdempotency(parts, started),
     keepPlace: (socket) => listener.keepPlace(socket),
     timings: config,
     onBroken: (exchange, error) => noteBroken(log, exchange, error),
@@ -149,6 +153,12 @@ function openRecorder({ config, ledger, log }: ServingParts, started: AsyncDispo
   const recorder = started.use(new LedgerRecorder(ledger, log, nowMs, checkpointEveryMs, probeMs));
   started.use(new MemoryReturn(recorder));
   return recorder;
+}
+
+/** Opens the idempotency keys of the requests of this process. */
+function openIdempotency({ config, idempotency, log }: ServingParts, started: AsyncDisposableStack): IdempotencyKeys {
+  const { idempotencyKeptMs: keptMs, idempotencyAnswers: maxAnswers, idempotencyAnswerBytes: maxAnswerBytes } = config;
+  return started.use(new IdempotencyKeys({ store: idempotency, log, nowMs, keptMs, maxAnswers, maxAnswerBytes }));
 }
 
 /** Creates the authentication, and the watch that ends requests of a key that is disabled or deleted. */

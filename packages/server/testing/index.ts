@@ -14,6 +14,8 @@ export { adminStoresContract } from "./contracts/admin-stores-contract.ts";
 export type { AdminStoresSubject } from "./contracts/admin-stores-contract.ts";
 export { groupStoreContract } from "./contracts/group-store-contract.ts";
 export type { GroupStoreSubject } from "./contracts/group-store-contract.ts";
+export { idempotencyStoreContract } from "./contracts/idempotency-store-contract.ts";
+export type { IdempotencyStoreSubject } from "./contracts/idempotency-store-contract.ts";
 export { keyStoreContract } from "./contracts/key-store-contract.ts";
 export type { KeyStoreSubject } from "./contracts/key-store-contract.ts";
 export { limitStoreContract, overallLimits } from "./contracts/limit-store-contract.ts";

@@ -21,6 +21,7 @@ export const chapters: Readonly<Record<string, string>> = {
   LIM: "Limits",
   OPS: "Failing engines, load, charges",
   ACCT: "Own keys and receipts",
+  IDEM: "Calls that may be repeated",
 };
 
 const prefixOf = (id: string): string => id.slice(0, id.indexOf("-"));

@@ -10,6 +10,7 @@ import { loweredMaximum } from "./identity.ts";
 import { countPrompt } from "./language.ts";
 import { contextLength, isOffered, unknownModel } from "./models.ts";
 import type { Reply } from "./mutant.ts";
+import { keyOf, once } from "./repeated.ts";
 import { ignoredWords } from "./schema-words.ts";
 import { fault, findViolation, ignoredMembers } from "./violation.ts";
 import type { Violation } from "./violation.ts";
@@ -18,7 +19,7 @@ const schema = { $ref: "#/components/schemas/ChatCompletionRequest" };
 
 /** Serves a chat request, once its head is accepted. */
 export async function answerChat(call: Call, given: string): Promise<Reply | undefined> {
-  const { world, head, key } = call;
+  const { world, head } = call;
   const { mutant } = world;
   const text = mutant.text?.(given, head) ?? given;
   const parsed = keepNumbers(
@@ -34,7 +35,19 @@ export async function answerChat(call: Call, given: string): Promise<Reply | und
   const bodyOf = (value: unknown): Body => (isRecord(value) ? value : {});
   const changed = mutant.violation ? mutant.violation(own, bodyOf(parsed), head) : own;
   const body = mutant.body?.(bodyOf(parsed), head) ?? bodyOf(parsed);
-  if (changed) return refuse(call, changed);
+  const name = keyOf(call);
+  if (changed && (typeof name !== "string" || mutant.flags?.has("failure-kept") !== true)) return refuse(call, changed);
+  if (typeof name === "object") return name;
+  const requestId = newRequestId();
+  const answer = async (): Promise<Reply | undefined> =>
+    changed ? refuse(call, changed) : generate(call, body, requestId);
+  return name === undefined ? answer() : once(call, name, text, requestId, answer);
+}
+
+/** Admits a valid request, and answers it. */
+async function generate(call: Call, body: Body, requestId: string): Promise<Reply | undefined> {
+  const { world, key } = call;
+  const { mutant } = world;
   const names = namedMembers(body);
   const found = mutant.ignored?.(names, body) ?? names;
   const shown = found
@@ -45,7 +58,7 @@ export async function answerChat(call: Call, given: string): Promise<Reply | und
   const prompt = mutant.prompt?.(countPrompt(body), body) ?? countPrompt(body);
   const refused = await admit(world, key, body, prompt);
   if (refused) return errorReply(refused);
-  return run(call, body, prompt, headers);
+  return run(call, body, prompt, headers, requestId);
 }
 
 // In Node since 22, and not yet declared by TypeScript.

@@ -6,7 +6,7 @@ import { finished, collect, metered, Meter, toStream } from "./answers.ts";
 import type { Body } from "./answers.ts";
 import { release } from "./admission.ts";
 import type { Call } from "./call.ts";
-import { errorReply, failure, newRequestId, withMutation } from "./edge.ts";
+import { errorReply, failure, withMutation } from "./edge.ts";
 import { EngineFailureError, generate } from "./engine.ts";
 import { maxTokensOf, identityOf } from "./identity.ts";
 import { writeStream } from "./stream.ts";
@@ -41,12 +41,13 @@ export async function run(
   body: Body,
   prompt: number,
   headers: Readonly<Record<string, string>>,
+  requestId: string,
 ): Promise<Reply | undefined> {
   const generation: Generation = {
     call,
     body,
     headers,
-    requestId: newRequestId(),
+    requestId,
     meter: new Meter(prompt, cachedTokens(call, body, prompt), prices),
     gone: new AbortController(),
     outcome: "complete",

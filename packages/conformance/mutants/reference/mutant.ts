@@ -97,6 +97,13 @@ export type Flag =
   | "receipts-for-all"
   | "foreign-receipt-told"
   | "lookups-count"
+  | "odd-keys-accepted"
+  | "idempotency-shared"
+  | "reused-key-answered"
+  | "repetition-runs"
+  | "failure-kept"
+  | "repetition-charged"
+  | "repetition-unmarked"
   | "full-queue-waits"
   | "maximum-reserved-whole"
   | "bad-request-in-stream";

@@ -60,6 +60,7 @@ export async function startReference(
     },
     rows: [],
     receipts: new Map(),
+    repeatable: new Map(),
     cached: new Set(),
     running: 0,
     waiting: 0,

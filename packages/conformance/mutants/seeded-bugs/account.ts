@@ -47,6 +47,28 @@ export const account: SeededBugs = {
       : {},
   ),
   "spent-budget-hidden": keyStates((state) => ({ ...state, budgets: [] })),
+  "repetition-generated-again": replied((reply, head) =>
+    head.headers["idempotency-key"] !== undefined && reply.headers["idempotent-replayed"] === "true"
+      ? {
+          body:
+            typeof reply.body === "string"
+              ? reply.body.replaceAll('"chatcmpl', '"other')
+              : { ...Object(reply.body), id: "other" },
+        }
+      : {},
+  ),
+  "repetition-unmarked": flagged("repetition-unmarked"),
+  "repetition-runs-beside": flagged("repetition-runs"),
+  "running-request-unnamed": replied((reply) =>
+    reply.status === 409 && isRecord(reply.body) && isRecord(reply.body["error"])
+      ? { body: { ...reply.body, error: lacking(reply.body["error"], "details") } }
+      : {},
+  ),
+  "reused-key-answered": flagged("reused-key-answered"),
+  "repetition-charged": flagged("repetition-charged"),
+  "failure-kept": flagged("failure-kept"),
+  "idempotency-keys-shared": flagged("idempotency-shared"),
+  "malformed-idempotency-key-accepted": flagged("odd-keys-accepted"),
   "reset-in-the-past": keyStates((state) => ({
     ...state,
     budgets: budgetsOf(state).map((budget) => ({ ...budget, resets_at: "2020-01-01T00:00:00.000Z" })),

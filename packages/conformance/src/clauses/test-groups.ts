@@ -6,6 +6,7 @@ import { acct } from "./acct/checks.ts";
 import { auth } from "./auth/checks.ts";
 import { accepted as acceptedAuth } from "./auth/requests.ts";
 import { err } from "./err/checks.ts";
+import { idem } from "./idem/checks.ts";
 import { fmt } from "./fmt/checks.ts";
 import { bodies, withForeignClientId, withLongClientId, withManyMembers } from "./http/accepted.ts";
 import { http } from "./http/checks.ts";
@@ -39,6 +40,7 @@ export const testGroups: Readonly<Record<string, TestGroup>> = {
   LIM: lim,
   OPS: ops,
   ACCT: acct,
+  IDEM: idem,
 };
 
 /**

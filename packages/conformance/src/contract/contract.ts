@@ -15,6 +15,7 @@ export const levels = [
   "limits",
   "ops",
   "account",
+  "idempotency",
 ] as const;
 export type Level = (typeof levels)[number];
 

@@ -18,6 +18,7 @@ export const chapterTitles: Readonly<Record<string, string>> = {
   LIM: "limits",
   OPS: "operations",
   ACCT: "accounts",
+  IDEM: "repeated calls",
 };
 
 export const chapterOf = (id: string): string => id.replace(/-.*$/, "");

@@ -53,6 +53,11 @@ export const probeSteps: readonly Step[] = [
     requests: (context) => [httpRequest(context, "GET", `${context.profile.basePath}/key`)],
   },
   {
+    name: "probe of idempotency",
+    needs: ["models"],
+    requests: (context) => [chat(context, { max_completion_tokens: 1 }, { headers: [["Idempotency-Key", ""]] })],
+  },
+  {
     name: "probe of ops",
     needs: ["models"],
     how: "side by side",
@@ -69,6 +74,7 @@ const gates: Partial<Readonly<Record<Level, string>>> = {
   structured: "probe of structured",
   logprobs: "probe of logprobs",
   account: "probe of account",
+  idempotency: "probe of idempotency",
 };
 
 /** The steps that show which of the levels are offered. */
@@ -167,6 +173,15 @@ export const probes: Readonly<Record<Level, Probe>> = {
       const ids = context.answers("probe of ops").map((answer) => /"id":"([^"]+)"/.exec(answer.text)?.[1]);
       must(new Set(ids).size === ids.length, context.answer("probe of ops"), "an id for each", ids.join(", "));
       return "two streams run side by side";
+    },
+  },
+  idempotency: {
+    uses: ["probe of idempotency"],
+    judge: (context) => {
+      const answer = context.answer("probe of idempotency");
+      if (answer.status === 200) cannot("the header Idempotency-Key is ignored");
+      must(answer.status === 400, answer, "status 400 for an empty Idempotency-Key", answer.summary);
+      return "the header Idempotency-Key is read";
     },
   },
   account: {

@@ -3,6 +3,7 @@
 /** By the code of an error: how the same request may work later. With any other code of the contract it never does. */
 export const retryHelps = {
   request_timeout: "maybe",
+  request_in_progress: "after-wait",
   rate_limit_exceeded: "after-wait",
   capacity_exhausted: "after-wait",
   internal_error: "maybe",
@@ -29,8 +30,10 @@ export interface ErrorParams {
   unknown_url: null;
   method_not_allowed: null;
   request_timeout: null;
+  request_in_progress: null;
   request_too_large: null;
   unsupported_media_type: null;
+  idempotency_key_reused: string;
   rate_limit_exceeded: null;
   capacity_exhausted: null;
   internal_error: null;

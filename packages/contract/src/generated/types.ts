@@ -17,7 +17,7 @@ export interface paths {
          *     **Checks and their order.** The key is judged from the head of the request, before its body is read (AUTH-12). If
          *     a request has several faults, the first one in this order is reported: head, key, `Expect`, path, method, shutdown,
          *     budget, requests a minute, requests at a time, bytes at a time, media type, size, JSON, members in the order of the
-         *     schema, members that are not supported, members that would be ignored, model, readiness, features that this model
+         *     schema, members that are not supported, members that would be ignored, `Idempotency-Key`, model, readiness, features that this model
          *     does not have, template, context, a maximum that would be lowered, tokens a minute, money, queue, ledger (HTTP-21).
          *     Generation begins when all checks have passed. An error names the deepest member at fault (ERR-10), and is the same
          *     for streamed answers and others (ERR-07).
@@ -47,6 +47,15 @@ export interface paths {
          *     If the caller disconnects from a stream, its prompt and the tokens generated until then are charged (OPS-10). A
          *     failure before the first token, or one of the service, costs nothing (OPS-11, OPS-17). Closing the connection is the
          *     way to stop an answer, streamed or not (STRM-32).
+         *
+         *     **Calls that may be repeated.** With an `Idempotency-Key`, the whole answer is kept for a time that the operator
+         *     sets, by default 24 hours, for this key of the caller (IDEM-01 to IDEM-07). A request with the same
+         *     `Idempotency-Key` and the same body, byte by byte, gets it again under a request id of its own, with
+         *     `Idempotent-Replayed: true`, and is not charged. It counts as one request of the minute. While the first one runs,
+         *     it gets 409. Another body gets 422. An answer that is not whole is not kept, so a repetition runs again: after an
+         *     error, and after the caller has disconnected, which stops generation as without the header (STRM-32), and is
+         *     charged. An answer above a size that the operator sets, by default 4 MiB, is not kept either. If it cannot be known
+         *     whether a request has run, it gets 503.
          */
         post: operations["createChatCompletion"];
         delete?: never;
@@ -1100,6 +1109,8 @@ export interface components {
             prompt_tokens?: number;
             /** @description With `context_length_exceeded`, the maximum of the request, or else that of the model. */
             max_completion_tokens?: number;
+            /** @description With `request_in_progress` and `idempotency_key_reused`, the id of the request that had the `Idempotency-Key` first. */
+            request_id?: string;
             /** @description With `insufficient_quota`, the maximum price of the request in US dollars, if a part of the budget is left. */
             needed_usd?: string;
             /** @description With `insufficient_quota`, the rest of the budget in US dollars, without the amount that running requests may still cost. */
@@ -1131,7 +1142,7 @@ export interface components {
          * @description The code of the error. The list is closed for this version. `x-error-catalog` explains each code, and says whether a retry can help and how long to wait. A later version may add codes. For an unknown code, the status and the headers say whether a retry can help.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "missing_required_parameter" | "invalid_type" | "invalid_value" | "unsupported_value" | "unsupported_parameter" | "unknown_parameter" | "invalid_schema" | "context_length_exceeded" | "invalid_api_key" | "insufficient_quota" | "model_not_found" | "request_not_found" | "unknown_url" | "method_not_allowed" | "request_timeout" | "request_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "capacity_exhausted" | "internal_error" | "upstream_error" | "service_unavailable" | "timeout";
+        ErrorCode: "invalid_json" | "missing_required_parameter" | "invalid_type" | "invalid_value" | "unsupported_value" | "unsupported_parameter" | "unknown_parameter" | "invalid_schema" | "context_length_exceeded" | "invalid_api_key" | "insufficient_quota" | "model_not_found" | "request_not_found" | "unknown_url" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "request_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limit_exceeded" | "capacity_exhausted" | "internal_error" | "upstream_error" | "service_unavailable" | "timeout";
         /**
          * @description The same value as the header `x-request-id`. Name it when you ask for help.
          * @example req_9f2c7d1e5b8a4036
@@ -1245,6 +1256,45 @@ export interface components {
         };
         /** @description The request did not arrive in time. The connection is closed. If the head itself was late, the key is unknown, and the answer shows no limits. */
         RequestTimeout: {
+            headers: {
+                "x-request-id": components["headers"]["XRequestId"];
+                "X-Client-Request-Id": components["headers"]["XClientRequestId"];
+                "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequests"];
+                "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokens"];
+                "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequests"];
+                "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokens"];
+                "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
+                "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description A request with this `Idempotency-Key` and body is still running. Nothing was generated. */
+        Conflict: {
+            headers: {
+                "x-request-id": components["headers"]["XRequestId"];
+                "X-Client-Request-Id": components["headers"]["XClientRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "retry-after-ms": components["headers"]["RetryAfterMs"];
+                "x-should-retry": components["headers"]["XShouldRetry"];
+                "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequests"];
+                "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokens"];
+                "x-ratelimit-remaining-requests": components["headers"]["RateLimitRemainingRequests"];
+                "x-ratelimit-remaining-tokens": components["headers"]["RateLimitRemainingTokens"];
+                "x-ratelimit-reset-requests": components["headers"]["RateLimitResetRequests"];
+                "x-ratelimit-reset-tokens": components["headers"]["RateLimitResetTokens"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description This `Idempotency-Key` was sent with another body. Nothing was generated. */
+        UnprocessableContent: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
                 "X-Client-Request-Id": components["headers"]["XClientRequestId"];
@@ -1481,6 +1531,11 @@ export interface components {
          * @example order-4711/attempt-2
          */
         XClientRequestId: string;
+        /**
+         * @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). A key that breaks the rule is refused with 400 `invalid_value`.
+         * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+         */
+        IdempotencyKey: string;
     };
     requestBodies: never;
     headers: {
@@ -1599,6 +1654,16 @@ export interface components {
          * @example no
          */
         XAccelBuffering: "no";
+        /**
+         * @description `true` if this is the answer to an earlier request with the same `Idempotency-Key` and body. It was not charged again. Absent otherwise.
+         * @example true
+         */
+        IdempotentReplayed: "true";
+        /**
+         * @description The `x-request-id` of that earlier request, which has the receipt. Absent otherwise.
+         * @example req_9f2c7d1e5b8a4036
+         */
+        XOriginalRequestId: string;
     };
     pathItems: never;
 }
@@ -1618,6 +1683,11 @@ export interface operations {
                  * @example order-4711/attempt-2
                  */
                 "X-Client-Request-Id"?: components["parameters"]["XClientRequestId"];
+                /**
+                 * @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). A key that breaks the rule is refused with 400 `invalid_value`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -1634,6 +1704,8 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["XRequestId"];
                     "X-Client-Request-Id": components["headers"]["XClientRequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "x-original-request-id": components["headers"]["XOriginalRequestId"];
                     "x-ignored-params": components["headers"]["XIgnoredParams"];
                     "x-ratelimit-limit-requests": components["headers"]["RateLimitLimitRequests"];
                     "x-ratelimit-limit-tokens": components["headers"]["RateLimitLimitTokens"];
@@ -1656,10 +1728,12 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             414: components["responses"]["UriTooLong"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

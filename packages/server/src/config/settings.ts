@@ -222,6 +222,21 @@ export const settings = {
     seconds(86_400).prefault(30),
     "time for running requests to end when the server is stopped",
   ),
+  idempotencyKeptMs: setting(
+    "PARLEY_IDEMPOTENCY_SECONDS",
+    seconds(2_592_000).prefault(86_400),
+    "time for which the answer to a request with the header Idempotency-Key is kept, to be sent again",
+  ),
+  idempotencyAnswers: setting(
+    "PARLEY_IDEMPOTENCY_ANSWERS",
+    whole(1, 1_000_000).prefault(10_000),
+    "maximum number of such answers of one key; the oldest are removed",
+  ),
+  idempotencyAnswerBytes: setting(
+    "PARLEY_IDEMPOTENCY_ANSWER_BYTES",
+    whole(1024, 67_108_864).prefault(4_194_304),
+    "largest such answer; a larger one is not kept, so a request that repeats it runs again",
+  ),
   metricsKeys: setting(
     "PARLEY_METRICS_KEYS",
     whole(0, 1000).prefault(0),

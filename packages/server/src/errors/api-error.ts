@@ -71,7 +71,7 @@ function toNameable(path: string): string | null {
 }
 
 const noRetryAboveMs = noRetryAboveSeconds.value * 1000;
-const waitingStatuses = new Set([429, 503]);
+const waitingStatuses = new Set([409, 429, 503]);
 
 function headersOf(code: ErrorCode, options: ApiErrorOptions): Record<string, string> {
   const headers: Record<string, string> = { link: `</docs/errors/${code}>; rel="help"` };

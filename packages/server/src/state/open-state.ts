@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { IdempotencyStore } from "../accounts/idempotency/idempotency-store.ts";
 import type { ChangeStores, Transact } from "../accounts/manage/managed-state.ts";
 import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { ServerRegister } from "../accounts/servers/server-register.ts";
@@ -9,6 +10,7 @@ import type { Report } from "./postgres/migrate.ts";
 import { openPostgres } from "./postgres/open-postgres.ts";
 import { readSecret } from "./tables.ts";
 import { SqliteGroupStore } from "./sqlite-group-store.ts";
+import { SqliteIdempotencyStore } from "./sqlite-idempotency-store.ts";
 import { SqliteKeyStore } from "./sqlite-key-store.ts";
 import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
 import { SqlAdminKeyStore } from "./sql-admin-key-store.ts";
@@ -23,6 +25,9 @@ const staleKeyMs = 10;
 export interface State extends ChangeStores {
   readonly ledger: UsageLedger;
   readonly transact: Transact;
+  readonly idempotency: IdempotencyStore;
+  /** Frees the idempotency keys that a dead server has left; undefined where the servers find out by themselves. */
+  readonly freeClaims?: () => void;
   /** The servers that share the state; undefined where only one server at a time can use it. */
   readonly register?: ServerRegister | undefined;
   /** 32 random bytes that were generated with the tables. They stay the same at every start, and in backups. */
@@ -59,6 +64,7 @@ export function openState(dataDir: string): State & Disposable {
   const database = openDatabase(dataDir);
   const sync = new DiskSync(database);
   const ledger = new SqliteUsageLedger(database, sync);
+  const idempotency = new SqliteIdempotencyStore(database);
   const keys = new SqliteKeyStore(database, staleKeyMs);
   const groups = new SqliteGroupStore(database, () => keys.forgetAll());
   const sql = sqliteSql(database);
@@ -69,6 +75,8 @@ export function openState(dataDir: string): State & Disposable {
     ...stores,
     transact: (work) => run(() => work(stores)),
     ledger,
+    idempotency,
+    freeClaims: () => idempotency.freeClaims(),
     cacheSecret: readSecret(database, "prompt-cache"),
     databaseBytes: () => bytesOf(databaseFile(dataDir)),
     [Symbol.dispose]: () => {

@@ -16,6 +16,7 @@ export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[]
   addHolds,
   addGroups,
   addAdmin,
+  addIdempotency,
 ];
 
 /** The current version of the tables. A file with a higher version was written by a newer Parley. */
@@ -213,5 +214,25 @@ function addAdmin(database: DatabaseSync): void {
     WHEN NOT EXISTS (SELECT 1 FROM audit WHERE prunes_before_ms > OLD.at_ms) BEGIN
       SELECT RAISE(ABORT, 'entries of the audit log are deleted by a recorded pruning only');
     END;
+  `);
+}
+
+/** Adds the idempotency keys of running requests, and the answers that are kept for them. */
+function addIdempotency(database: DatabaseSync): void {
+  database.exec(`
+    CREATE TABLE idempotency (
+      key_id TEXT NOT NULL,
+      idempotency_key TEXT NOT NULL,
+      body_hash TEXT NOT NULL,
+      request_id TEXT NOT NULL,
+      created_ms INTEGER NOT NULL,
+      expires_ms INTEGER NOT NULL,
+      is_stream INTEGER,
+      ignored TEXT,
+      body BLOB,
+      PRIMARY KEY (key_id, idempotency_key)
+    ) STRICT;
+    CREATE INDEX idempotency_expiry ON idempotency (expires_ms);
+    CREATE INDEX idempotency_age ON idempotency (key_id, created_ms);
   `);
 }

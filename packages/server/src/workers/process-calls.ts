@@ -1,4 +1,5 @@
 import type { GroupStore } from "../accounts/groups/group-store.ts";
+import type { RequestIdempotency } from "../accounts/idempotency/idempotency-keys.ts";
 import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { RequestLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { Config } from "../config/read-config.ts";
@@ -70,6 +71,7 @@ export const ledgerCalls = callsOf<RequestLedger>()("ledger", [
   "groupSpentUsd",
   "assertWritable",
 ]);
+export const idempotencyCalls = callsOf<RequestIdempotency>()("idempotency", ["claim", "keep", "release"]);
 export const limitCalls = callsOf<HeldLimits>()("limits", ["states", "take", "takeTokens", "commit", "rollback"]);
 export const slotCalls = callsOf<HeldSlots>()(
   "slots",

@@ -13,7 +13,16 @@ import { CallChannel } from "./call-channel.ts";
 import type { MessageEnd, Remote } from "./call-channel.ts";
 import { connectModels } from "./connect-models.ts";
 import type { ConnectedModels, ModelsParent } from "./connect-models.ts";
-import { groupCalls, keyCalls, ledgerCalls, limitCalls, parentCalls, slotCalls, workerCalls } from "./process-calls.ts";
+import {
+  groupCalls,
+  idempotencyCalls,
+  keyCalls,
+  ledgerCalls,
+  limitCalls,
+  parentCalls,
+  slotCalls,
+  workerCalls,
+} from "./process-calls.ts";
 import type { Parent, ParentNews, Worker, WorkerSetup } from "./process-calls.ts";
 import { RemoteSlots, remoteLimits } from "./remote-state.ts";
 import { toValues } from "./worker-totals.ts";
@@ -115,6 +124,7 @@ async function startWorker(
       keys: channel.remote(keyCalls),
       groups: channel.remote(groupCalls),
       ledger: channel.remote(ledgerCalls),
+      idempotency: channel.remote(idempotencyCalls),
       store: {
         limits: remoteLimits(channel.remote(limitCalls)),
         isReachable: () => news().areLimitsReachable,

@@ -100,13 +100,14 @@ const readyIds = (models: readonly StartedModel[]): string[] =>
  * @param onChecked is called before a worker hears that an engine was checked
  */
 const sharedBy = (
-  { keys, groups, ledger, store, endpoints, openSite }: OwnParts,
+  { keys, groups, ledger, idempotency, store, endpoints, openSite }: OwnParts,
   models: ReadonlyMap<string, StartedModel>,
   onChecked: () => void,
 ): Omit<Shared, "log" | "countRequest"> => ({
   keys,
   groups,
   ledger,
+  idempotency,
   limits: store.limits,
   queueOf: (model) => models.get(model)?.queue,
   openSite,

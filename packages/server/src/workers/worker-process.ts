@@ -1,16 +1,27 @@
 import { settlesWithin } from "@parley/common/settles-within";
 import type { Worker as ClusterWorker } from "node:cluster";
 import type { GroupStore } from "../accounts/groups/group-store.ts";
+import type { RequestIdempotency } from "../accounts/idempotency/idempotency-keys.ts";
 import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { RequestLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { LimitStore } from "../accounts/limits/limit-store.ts";
 import type { SlotQueue } from "../models/model-queue.ts";
 import { CallChannel } from "./call-channel.ts";
 import type { Remote } from "./call-channel.ts";
+import { HeldIdempotency } from "./held-idempotency.ts";
 import { HeldLedger } from "./held-ledger.ts";
 import { HeldLimits } from "./held-limits.ts";
 import { HeldSlots } from "./held-slots.ts";
-import { groupCalls, keyCalls, ledgerCalls, limitCalls, parentCalls, slotCalls, workerCalls } from "./process-calls.ts";
+import {
+  groupCalls,
+  idempotencyCalls,
+  keyCalls,
+  ledgerCalls,
+  limitCalls,
+  parentCalls,
+  slotCalls,
+  workerCalls,
+} from "./process-calls.ts";
 import type { Parent, ParentNews, Worker, WorkerSetup } from "./process-calls.ts";
 import type { ProcessNumbers } from "./worker-totals.ts";
 
@@ -19,6 +30,7 @@ export interface Shared extends Omit<Parent, "enter"> {
   readonly keys: Pick<KeyStore, "find" | "insert" | "update">;
   readonly groups: Pick<GroupStore, "list">;
   readonly ledger: RequestLedger;
+  readonly idempotency: RequestIdempotency;
   readonly limits: LimitStore;
   /** Returns the queue of a model; undefined before its engine is started. */
   readonly queueOf: (model: string) => SlotQueue | undefined;
@@ -40,6 +52,7 @@ export class WorkerProcess {
   readonly #limits: HeldLimits;
   readonly #slots: HeldSlots;
   readonly #ledger: HeldLedger;
+  readonly #idempotency: HeldIdempotency;
 
   constructor(number: number, process: ClusterWorker, shared: Shared) {
     this.number = number;
@@ -47,6 +60,7 @@ export class WorkerProcess {
     this.#limits = new HeldLimits(shared.limits);
     this.#slots = new HeldSlots(shared.queueOf);
     this.#ledger = new HeldLedger(shared.ledger);
+    this.#idempotency = new HeldIdempotency(shared.idempotency);
     this.#channel = new CallChannel({
       // The callback takes the error of a worker that is gone.
       send: (message) => void process.process.send(message as object, undefined, undefined, () => undefined),
@@ -58,6 +72,7 @@ export class WorkerProcess {
     this.#channel.expose(limitCalls, this.#limits);
     this.#channel.expose(slotCalls, this.#slots);
     this.#channel.expose(ledgerCalls, this.#ledger);
+    this.#channel.expose(idempotencyCalls, this.#idempotency);
     this.#channel.expose(parentCalls, { ...shared, enter: () => this.#entered.resolve() });
     this.ended = this.#whenEnded();
   }
@@ -113,7 +128,9 @@ export class WorkerProcess {
   async release(nowMs: number, signal: AbortSignal): Promise<number> {
     this.#slots.release();
     await this.#limits.release();
-    return this.#ledger.release(nowMs, signal);
+    const closed = await this.#ledger.release(nowMs, signal);
+    await this.#idempotency.releaseAll(signal);
+    return closed;
   }
 
   async #whenEnded(): Promise<string> {

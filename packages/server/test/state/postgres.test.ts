@@ -1,7 +1,13 @@
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { assertCase, keyStoreContract, usageLedgerContract } from "@parley/server/testing";
-import type { KeyStoreSubject, UsageLedgerSubject } from "@parley/server/testing";
+import {
+  assertCase,
+  idempotencyStoreContract,
+  keyStoreContract,
+  until,
+  usageLedgerContract,
+} from "@parley/server/testing";
+import type { IdempotencyStoreSubject, KeyStoreSubject, UsageLedgerSubject } from "@parley/server/testing";
 import { always } from "../../src/accounts/money/period.ts";
 import { KeyCache } from "../../src/state/postgres/key-cache.ts";
 import { PostgresKeyStore } from "../../src/state/postgres/postgres-key-store.ts";
@@ -26,6 +32,18 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
       url,
       store: states[0].keys,
       other: states[1].keys,
+      [Symbol.asyncDispose]: async () => {
+        for (const state of states) await state[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  async function openIdempotency(): Promise<IdempotencyStoreSubject & AsyncDisposable> {
+    const url = postgres.urlOf(await postgres.createDatabase());
+    const states = [await openPostgres(url), await openPostgres(url)] as const;
+    return {
+      store: states[0].idempotency,
+      other: states[1].idempotency,
       [Symbol.asyncDispose]: async () => {
         for (const state of states) await state[Symbol.asyncDispose]();
       },
@@ -68,6 +86,29 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
       expect(found.map((key) => key?.name)).toEqual([...ids.slice(0, 100).map(() => undefined), ...ids.slice(100)]);
       expect(queries).toBe(1);
       await pool.end();
+    });
+  });
+
+  describe("the idempotency store", () => {
+    test.each(idempotencyStoreContract)("$title", (one) => assertCase(one, openIdempotency));
+
+    test("takes over the claim of a server that died, and never that of a live one", async () => {
+      const url = postgres.urlOf(await postgres.createDatabase());
+      const claim = { keyId: "a", idempotencyKey: "one", bodyHash: "1", nowMs: 1, expiresMs: 1000 };
+      const dead = await openPostgres(url, { leaseMs: 400 });
+      await using live = await openPostgres(url, { leaseMs: 400 });
+      await live.ledger.assertWritable();
+      expect(await dead.idempotency.claim({ ...claim, requestId: "req_1" })).toEqual({ kind: "claimed" });
+      expect(await live.idempotency.claim({ ...claim, requestId: "req_2" })).toMatchObject({ kind: "running" });
+      // It ends without a word about its claim, and its lease expires.
+      await dead[Symbol.asyncDispose]();
+      await until(
+        () => live.idempotency.claim({ ...claim, requestId: "req_2" }),
+        ({ kind }) => kind === "claimed",
+      );
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const again = await live.idempotency.claim({ ...claim, requestId: "req_3" });
+      expect(again).toEqual({ kind: "running", requestId: "req_2" });
     });
   });
 

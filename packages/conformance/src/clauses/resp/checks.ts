@@ -91,7 +91,9 @@ const checks: readonly Check[] = [
     uses,
     judge: (context) => {
       const ids = new Map<string, Answer>();
-      for (const answer of context.all.filter(isCompletion)) {
+      // An answer that is sent again has its first id (IDEM-01).
+      const answers = context.all.filter((one) => isCompletion(one) && one.header("idempotent-replayed") === undefined);
+      for (const answer of answers) {
         const id = textAt(answer.mediaType === "text/event-stream" ? chunksOf(answer)[0] : answer.json, "/id") ?? "";
         must(/^chatcmpl-[!-~]+$/.test(id), answer, "an id that begins with chatcmpl-", `the id ${show(id)}`);
         must(!ids.has(id), answer, "an id of its own", `the id ${id} of "${ids.get(id)?.name}" again`);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { parseJson, sourceOfMember } from "@parley/json-schema-grammar/json";
 import { isRecord } from "@parley/common/is-record";
 
@@ -17,6 +18,11 @@ export class BodyText {
   constructor(text: string, value: unknown) {
     this.#text = text;
     this.#value = value;
+  }
+
+  /** Returns the SHA-256 of the text in UTF-8, in hex. */
+  hash(): string {
+    return createHash("sha256").update(this.#text).digest("hex");
   }
 
   /** Returns the text of the value of a top-level field. Of a repeated field, the last one counts, as in `JSON.parse`. */

@@ -7,7 +7,8 @@ import { waitForReader } from "./write-answer.ts";
 const maxBufferedBytes = contract["x-limits"].slowReaderBufferBytes.value;
 const keepAlive = ": keep-alive\n\n";
 
-const head = {
+/** The headers of an event stream. */
+export const streamHead = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",
@@ -40,7 +41,7 @@ export class EventSink implements Disposable {
     this.#slowReaderMs = slowReaderMs;
     this.#keepAliveMs = keepAliveMs;
     this.#signal = signal;
-    response.writeHead(200, head);
+    response.writeHead(200, streamHead);
     // Node would write each chunk as four strings, which is slow. So the chunks are encoded here, as one string each.
     this.#isChunked = response.chunkedEncoding;
     response.chunkedEncoding = false;

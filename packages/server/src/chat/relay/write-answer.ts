@@ -3,15 +3,17 @@ import { HangUpError } from "../../errors/hang-up.ts";
 import type { CollectedAnswer } from "./collect.ts";
 
 /**
- * Writes an answer that is not streamed, no faster than it is read, so it is in memory once.
+ * Writes a whole answer, by default one in JSON, no faster than it is read, so it is in memory once.
  * @throws {HangUpError} when the reader has disconnected or read nothing for too long; the signal's reason when it aborts
  */
 export async function writeAnswer(
   response: ServerResponse,
   { pieces, byteLength }: CollectedAnswer,
-  options: ReaderOptions,
+  options: ReaderOptions & { readonly head?: Readonly<Record<string, string>> | undefined },
 ): Promise<void> {
-  response.writeHead(200, { "content-type": "application/json; charset=utf-8", "content-length": byteLength });
+  const { head = { "content-type": "application/json; charset=utf-8", "content-length": String(byteLength) } } =
+    options;
+  response.writeHead(200, head);
   response.on("timeout", () => response.socket?.resetAndDestroy());
   for (const piece of pieces.slice(0, -1)) if (!response.write(piece)) await waitForReader(response, options);
   response.end(pieces.at(-1));

@@ -27,8 +27,10 @@ import { writeAnswer } from "../../chat/relay/write-answer.ts";
 import { writeEvents } from "../../chat/relay/write-events.ts";
 import type { StreamTimings } from "../../chat/relay/write-events.ts";
 import type { BodyCall, Operation } from "../call.ts";
+import { answerOnce, readIdempotencyKey } from "./answer-once.ts";
+import type { AnswerRecording, OnceDeps } from "./answer-once.ts";
 
-export interface ChatDeps {
+export interface ChatDeps extends OnceDeps {
   readonly models: ServedModels;
   readonly admission: AdmissionDeps;
   /** Counts the memory of answers that are not streamed. */
@@ -52,7 +54,11 @@ export const createChatCompletion =
   (deps: ChatDeps): Operation<"createChatCompletion"> =>
   (call) => {
     const { exchange, caller, admission } = call;
-    return answer(deps, { exchange, caller, admission }, translate(deps, call));
+    const key = readIdempotencyKey(exchange);
+    if (key === undefined) return answer(deps, { exchange, caller, admission }, translate(deps, call));
+    return answerOnce(deps, call, key, (recording) =>
+      answer(deps, { exchange, caller, admission, recording }, translate(deps, call)),
+    );
   };
 
 /** The parts of a request that are needed after its body is translated for an engine. Its messages belong to the engine. */
@@ -87,14 +93,20 @@ function translate({ models }: ChatDeps, { exchange, caller, body, validated }: 
 }
 
 /** The parts of a call except its body. */
-type Asking = Pick<ChatCall, "exchange" | "caller" | "admission">;
+type Asking = Pick<ChatCall, "exchange" | "caller" | "admission"> & {
+  /** Records the answer of a request with an idempotency key. */
+  readonly recording?: AnswerRecording;
+};
 
 async function answer(deps: ChatDeps, asking: Asking, translated: Translated): Promise<undefined> {
   const collected = await run(deps, asking, translated);
   // The admission has ended already, so a slow reader of a finished answer holds no slot.
   const { slowReaderMs } = deps.timings;
   const { res, signal } = asking.exchange;
-  if (collected) await writeAnswer(res, collected, { slowReaderMs, signal });
+  if (!collected) return undefined;
+  await asking.recording?.keepAnswer(collected);
+  signal.throwIfAborted();
+  await writeAnswer(res, collected, { slowReaderMs, signal });
   return undefined;
 }
 
@@ -131,7 +143,7 @@ interface Admitted {
 /** Streams the answer, or returns it. */
 async function relay(
   { gatheredBytes, timings, onBroken, nowMs }: ChatDeps,
-  { exchange, caller, admission }: Asking,
+  { exchange, caller, admission, recording }: Asking,
   translated: Translated,
   { prompt, meter }: Admitted,
 ): Promise<CollectedAnswer | undefined> {
@@ -154,7 +166,7 @@ async function relay(
   };
   const text = new ChunkText({ ...form, includesUsage });
   const onSink = (isAllSent: () => boolean): void => meter.watchSending(isAllSent);
-  await writeEvents(res, batches, { text, timings, requestId, signal, onSink, onBroken: noteBroken });
+  await writeEvents(res, batches, { text, timings, requestId, signal, onSink, recording, onBroken: noteBroken });
   return undefined;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Client, Pool, types } from "pg";
 import type { ClientConfig, PoolClient } from "pg";
+import type { IdempotencyStore } from "../../accounts/idempotency/idempotency-store.ts";
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
 import type { ChangeStores, Transact } from "../../accounts/manage/managed-state.ts";
 import type { RegisteredServer, ServerRegister } from "../../accounts/servers/server-register.ts";
@@ -14,6 +15,7 @@ import { defaultLeaseMs, goBack, migrate } from "./migrate.ts";
 import type { Report } from "./migrate.ts";
 import { PostgresGroupStore } from "./postgres-group-store.ts";
 import { PostgresLimits } from "./postgres-limits.ts";
+import { PostgresIdempotencyStore } from "./postgres-idempotency-store.ts";
 import { PostgresKeyStore } from "./postgres-key-store.ts";
 import { PostgresServerRegister, readServers } from "./postgres-server-register.ts";
 import { changesOf, transactionsOf } from "./run-transaction.ts";
@@ -27,6 +29,7 @@ import { PostgresUsageLedger } from "./postgres-usage-ledger.ts";
 export interface PostgresState extends ChangeStores, AsyncDisposable {
   readonly transact: Transact;
   readonly ledger: UsageLedger;
+  readonly idempotency: IdempotencyStore;
   readonly register: ServerRegister;
   /** 32 random bytes that were generated with the tables. They are the same on every server. */
   readonly cacheSecret: Uint8Array;
@@ -80,6 +83,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     ...storesOn(pool, cache, transactionsOf(pool)),
     transact: transactOf(pool, cache),
     ledger,
+    idempotency: new PostgresIdempotencyStore(pool, leaseMs, replicaId),
     register,
     cacheSecret,
     [Symbol.asyncDispose]: async () => {

@@ -1,5 +1,6 @@
 import { adminTables, dropAdminTables } from "./admin-tables.ts";
 import { dropGroupTables, groupTables } from "./group-tables.ts";
+import { dropIdempotencyTables, idempotencyTables } from "./postgres-idempotency-store.ts";
 import { dropLimitTables, limitTables } from "./limit-tables.ts";
 import { openRequest } from "./open-request.ts";
 
@@ -116,9 +117,14 @@ const groups: Change = {
 };
 
 const admin: Change = { brings: "admin keys and the audit log", forward: adminTables, back: dropAdminTables };
+const idempotency: Change = {
+  brings: "idempotency keys, with the answers that are kept for them",
+  forward: idempotencyTables,
+  back: dropIdempotencyTables,
+};
 
 /**
  * The changes after version 1: the first one leads to version 2. A released change is never edited; later changes are added
  * at the end. `test/state/postgres-changes.test.ts` makes each of them forward, back and forward.
  */
-export const changes: readonly Change[] = [serverRegister, limits, keyChanges, groups, admin];
+export const changes: readonly Change[] = [serverRegister, limits, keyChanges, groups, admin, idempotency];

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import type { ScriptStep } from "@parley/inference";
+import { play, until, withKey } from "@parley/server/testing";
+import type { TestInit } from "@parley/server/testing";
+import { useServer } from "../../../test/use-server.ts";
+
+const role: ScriptStep = { role: true };
+const server = useServer({
+  scenarios: {
+    short: [role, { text: "Hello \u2028" }, { text: " you" }, { finish: "stop" }],
+    endless: [role, { repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 5 }] }],
+    broken: [role, { text: "a" }, { fail: "out of memory" }],
+    "breaks at once": [{ fail: "out of memory" }],
+    large: [role, { text: "a".repeat(3000) }, { finish: "stop" }],
+  },
+  settings: { idempotencyAnswerBytes: 2048, idempotencyAnswers: 3 },
+});
+
+let count = 0;
+/** Returns headers with a new idempotency key. */
+const once = (token?: string): TestInit => ({
+  headers: { "idempotency-key": `call ${(count += 1)}`, ...(token !== undefined && withKey(token).headers) },
+});
+const usageOf = async (response: Response): Promise<number> =>
+  (await server().fetch(`/usage/${response.headers.get("x-request-id")}`)).status;
+
+describe.each([false, true])("with stream: %s", (stream) => {
+  const asked = { ...play("short"), stream, store: true };
+
+  test("IDEM-01 the answer comes again, byte by byte, and says so", async () => {
+    const init = once();
+    const first = await server().chat(asked, init);
+    const text = await first.text();
+    const again = await server().chat(asked, init);
+    expect(await again.text()).toBe(text);
+    expect(text).toContain(stream ? "data: [DONE]" : '"finish_reason":"stop"');
+    for (const name of ["content-type", "x-ignored-params", ...(stream ? ["cache-control"] : ["content-length"])])
+      expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
+    expect(first.headers.get("idempotent-replayed")).toBeNull();
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(again.headers.get("x-original-request-id")).toBe(first.headers.get("x-request-id"));
+    expect(again.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
+  });
+
+  test("IDEM-04 a repetition is not charged and takes no tokens, only one request of the minute", async () => {
+    const token = await server().makeKey({ tokensPerMinute: 10_000 });
+    const init = once(token);
+    const body = { ...asked, max_completion_tokens: 8 };
+    await (await server().chat(body, init)).text();
+    const before = (await server().ledger()).length;
+    const again = await server().chat(body, init);
+    await again.text();
+    expect(await server().ledger()).toHaveLength(before);
+    expect(await usageOf(again)).toBe(404);
+    expect(Number(again.headers.get("x-ratelimit-remaining-tokens"))).toBeGreaterThan(9900);
+    expect(again.headers.get("x-ratelimit-remaining-requests")).not.toBeNull();
+  });
+
+  test("IDEM-05 an answer that fails is not kept, and another body may have its key", async () => {
+    const init = once();
+    for (const name of stream ? ["broken", "breaks at once"] : ["breaks at once", "broken"])
+      await (await server().chat({ ...play(name), stream }, init)).text();
+    const refused = await server().refuse({ ...asked, model: "vendor/none" }, init);
+    expect(refused.status).toBe(404);
+    const answered = await server().chat(asked, init);
+    expect([answered.status, answered.headers.get("idempotent-replayed")]).toEqual([200, null]);
+  });
+
+  test("IDEM-05 STRM-32 a request that its client has left is stopped, and a repetition runs", async () => {
+    const init = once();
+    const leave = new AbortController();
+    const left = server().chat({ ...play("endless"), stream }, { ...init, signal: leave.signal });
+    await until(
+      () => server().ledger(),
+      (rows) => rows.some(({ outcome }) => outcome === "open"),
+    );
+    if (stream) await left;
+    leave.abort();
+    await left.catch(() => undefined);
+    // The server may not have seen yet that the client is gone.
+    const next = await until(
+      () => server().chat(asked, init),
+      ({ status }) => status !== 422,
+    );
+    expect([next.status, next.headers.get("idempotent-replayed")]).toEqual([200, null]);
+  });
+
+  test("an answer above the bound is not kept, so a repetition runs", async () => {
+    const init = once();
+    for (let turn = 0; turn < 2; turn += 1) {
+      const response = await server().chat({ ...play("large"), stream }, init);
+      expect([response.status, response.headers.get("idempotent-replayed")]).toEqual([200, null]);
+      expect((await response.text()).length).toBeGreaterThan(3000);
+    }
+  });
+});
+
+test("IDEM-06 equal keys of two API keys have nothing to do with each other", async () => {
+  const name = once().headers ?? {};
+  for (const token of [await server().makeKey(), await server().makeKey()]) {
+    const response = await server().chat(play("short"), { headers: { ...name, ...withKey(token).headers } });
+    expect(response.headers.get("idempotent-replayed")).toBeNull();
+  }
+});
+
+test("the oldest answers of a key are removed above the maximum", async () => {
+  const token = await server().makeKey();
+  const inits = Array.from({ length: 4 }, () => once(token));
+  for (const init of inits) await (await server().chat(play("short"), init)).text();
+  const replayed: (string | null)[] = [];
+  for (const init of inits.toReversed())
+    replayed.push((await server().chat(play("short"), init)).headers.get("idempotent-replayed"));
+  expect(replayed).toEqual(["true", "true", "true", null]);
+});
