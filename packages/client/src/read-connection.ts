@@ -25,7 +25,7 @@ export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: Par
   const key = apiKey ?? readEnvironment("PARLEY_KEY");
   if (!key) throw new TypeError("There is no key: write apiKey, or set PARLEY_KEY.");
   if (dangerouslyAllowBrowser !== true && isBrowser()) {
-    throw new TypeError("Visitors of this page can read the key: use a server, or set dangerouslyAllowBrowser: true.");
+    throw new TypeError("Visitors can read the key: use a server, or set dangerouslyAllowBrowser: true.");
   }
   return { baseURL: url, apiKey: key };
 }

@@ -67,6 +67,22 @@ const faults: Record<string, () => Promise<unknown>> = {
   request_not_found: () => connect().receipt("req_1"),
   unknown_url: () => connect({ baseURL: `${server.origin}/v1/v1` }).models(),
   method_not_allowed: () => connect({ fetch: sending({ method: "PUT" }) }).create(hello),
+  request_in_progress: async () => {
+    const parley = connect({ headers: { "idempotency-key": "running" }, maxRetries: 0 });
+    const leave = new AbortController();
+    const running = parley.stream(playing("stall-late"), { signal: leave.signal });
+    try {
+      for await (const _chunk of running) return await Array.fromAsync(parley.stream(playing("stall-late")));
+    } finally {
+      leave.abort();
+    }
+    return undefined;
+  },
+  idempotency_key_reused: async () => {
+    const parley = connect({ headers: { "idempotency-key": "reused" } });
+    await parley.create(hello);
+    return await parley.create({ ...hello, temperature: 0.5 });
+  },
   request_too_large: () => connect().create({ ...hello, messages: [{ role: "user", content: "x".repeat(4_194_304) }] }),
   unsupported_media_type: () => connect({ headers: { "content-type": "text/plain" } }).create(hello),
   rate_limit_exceeded: async () => {
