@@ -1,0 +1,188 @@
+import { isWithin, assertWithin, reachOf } from "./actor.ts";
+import type { Reach } from "./actor.ts";
+import { assertRoom, chainOf, fitAll, limitedRules } from "./ceiling.ts";
+import { makeKey, withSecret } from "../keys/hash-key.ts";
+import type { KeyChange, StoredKey } from "../keys/key-store.ts";
+import { monthOf } from "../money/month.ts";
+import { isAtLeastUsd } from "../money/price.ts";
+import { ManageError } from "./manage-error.ts";
+import type { ChangeStores } from "./managed-state.ts";
+import { changing, pageOf } from "./verb.ts";
+import type { Done, ReadVerb, VerbContext } from "./verb.ts";
+import { toKey, toKeyChange } from "./wire.ts";
+import type { Spent } from "./wire.ts";
+
+/** Verbs about keys. The owner of a group sees only the keys of its group and of the groups in it. */
+
+interface Changing extends VerbContext {
+  readonly stores: ChangeStores;
+}
+
+const noKey = (id: string): ManageError => new ManageError("not_found", `There is no key ${id}.`, "id");
+
+/** @throws {ManageError} `not_found`, also for a key that the actor may not see */
+async function findKey({ stores, actor }: Changing, id: string): Promise<{ key: StoredKey; reach: Reach }> {
+  const reach = reachOf(actor, await stores.groups.list());
+  const key = (await stores.keys.list()).find((one) => one.id === id);
+  if (!key || !isWithin(reach, key.groupId)) throw noKey(id);
+  return { key, reach };
+}
+
+const spentBy = async ({ state: { ledger }, nowMs }: VerbContext, id: string): Promise<Spent> => [
+  await ledger.spentUsd(id),
+  await ledger.spentUsd(id, monthOf(nowMs)),
+];
+
+const showKey = async (context: VerbContext, key: StoredKey) =>
+  toKey(key, await spentBy(context, key.id), context.nowMs);
+
+/** Returns a key as the audit log has it: without its spending, which is not a part of the change. */
+function recorded(key: StoredKey, nowMs: number): object {
+  const { spent_usd: _ever, spent_this_month_usd: _month, ...rules } = toKey(key, [undefined, undefined], nowMs);
+  return rules;
+}
+
+const targetOf = ({ id, name, groupId }: StoredKey): Done<unknown>["target"] => ({ id, name, groupId });
+
+/** Changes one key with a method of its store. @returns the change with its record */
+async function changeKey(
+  context: Changing,
+  id: string,
+  change: (key: StoredKey, reach: Reach) => Promise<boolean>,
+): Promise<Done<StoredKey>> {
+  const { key, reach } = await findKey(context, id);
+  if (!(await change(key, reach))) throw noKey(id);
+  const after = (await context.stores.keys.list()).find((one) => one.id === id) ?? key;
+  const record = { before: recorded(key, context.nowMs), after: recorded(after, context.nowMs) };
+  return { result: after, target: targetOf(after), ...record };
+}
+
+/** Returns the rules of an owner's key within the ceilings. An operator has no ceiling. */
+async function withinCeilings(
+  { stores: { groups } }: Changing,
+  reach: Reach,
+  rules: KeyChange,
+  groupId: string | undefined,
+): Promise<KeyChange> {
+  if (reach === undefined) return rules;
+  assertWithin(reach, groupId);
+  return fitAll(rules, chainOf(groupId, await groups.list()));
+}
+
+/** @throws {ManageError} `conflict` if the group does not exist, or has no room for an owner's key */
+async function assertGroup({ stores }: Changing, reach: Reach, groupId: string | undefined): Promise<void> {
+  if (groupId === undefined) return;
+  const groups = await stores.groups.list();
+  const chain = chainOf(groupId, groups);
+  if (chain.length === 0) throw new ManageError("conflict", `There is no group ${groupId}.`, "group_id");
+  if (reach !== undefined) assertRoom(chain, groups, await stores.keys.list());
+}
+
+const listKeys: ReadVerb<"listKeys"> = {
+  read: async ({ state, actor, nowMs }, { query }) => {
+    const reach = reachOf(actor, await state.groups.list());
+    const keys = (await state.keys.list()).filter(
+      (key) =>
+        isWithin(reach, key.groupId) &&
+        (query.group === undefined || key.groupId === query.group) &&
+        (query.name === undefined || key.name === query.name) &&
+        (query.state === undefined || toKey(key, [undefined, undefined], nowMs).state === query.state),
+    );
+    const { entries, next } = pageOf(keys, query);
+    const [ever, month] = [await state.ledger.spentByKey(), await state.ledger.spentByKey(monthOf(nowMs))];
+    return { data: entries.map((key) => toKey(key, [ever.get(key.id), month.get(key.id)], nowMs)), next };
+  },
+};
+
+const getKey: ReadVerb<"getKey"> = {
+  read: async (context, { id }) => showKey(context, (await findKey({ ...context, stores: context.state }, id)).key),
+};
+
+const createKey = changing<"createKey", { key: StoredKey; token: string }>({
+  change: async (context, { body }) => {
+    const { stores, actor, nowMs, resolveModel } = context;
+    const reach = reachOf(actor, await stores.groups.list());
+    const given = { ...toKeyChange(body, resolveModel, nowMs), name: body.name };
+    const groupId = given.groupId ?? actor.key?.groupId;
+    const fitted = await withinCeilings(context, reach, limitedRules(given), groupId);
+    await assertGroup(context, reach, groupId);
+    const { id, hash, token } = makeKey();
+    const key: StoredKey = { ...fitted, name: body.name, groupId, id, hash, createdMs: nowMs };
+    await stores.keys.insert(key);
+    return { result: { key, token }, target: targetOf(key), after: recorded(key, nowMs) };
+  },
+  show: async (context, { key, token }) => ({ key: await showKey(context, key), token }),
+});
+
+/** A budget below the spent amount would be passed already. */
+async function assertUnspent(context: VerbContext, id: string, change: KeyChange): Promise<void> {
+  const [ever = "0", month = "0"] = await spentBy(context, id);
+  const { budgetUsd, monthlyBudgetUsd } = change;
+  if (budgetUsd !== undefined && !isAtLeastUsd(budgetUsd, ever))
+    throw new ManageError("conflict", `The key has already spent ${ever} US dollars.`, "budget_usd");
+  if (monthlyBudgetUsd !== undefined && !isAtLeastUsd(monthlyBudgetUsd, month))
+    throw new ManageError(
+      "conflict",
+      `The key has already spent ${month} US dollars this month.`,
+      "monthly_budget_usd",
+    );
+}
+
+const updateKey = changing<"updateKey", StoredKey>({
+  check: async (context, { id, body }) => {
+    await findKey({ ...context, stores: context.state }, id);
+    await assertUnspent(context, id, toKeyChange(body, context.resolveModel, context.nowMs));
+  },
+  change: async (context, { id, body }) =>
+    changeKey(context, id, async (key, reach) => {
+      const change = toKeyChange(body, context.resolveModel, context.nowMs);
+      const groupId = "groupId" in change ? change.groupId : key.groupId;
+      const isMoved = groupId !== key.groupId;
+      // In its new group, all rules of the key count.
+      const fitted = await withinCeilings(
+        context,
+        reach,
+        isMoved ? limitedRules({ ...key, ...change }) : change,
+        groupId,
+      );
+      if (isMoved) await assertGroup(context, reach, groupId);
+      return context.stores.keys.update(id, onlyRules(fitted));
+    }),
+  show: showKey,
+});
+
+/** Removes the members of a key that are not rules. */
+function onlyRules(fitted: KeyChange): KeyChange {
+  const names = ["id", "hash", "createdMs", "disabledMs", "former"];
+  return Object.fromEntries(Object.entries(fitted).filter(([name]) => !names.includes(name))) as KeyChange; // its rules
+}
+
+const rotateKey = changing<"rotateKey", { key: StoredKey; token: string }>({
+  change: async (context, { id, body: { overlap_seconds: overlap } }) => {
+    const { hash, token } = withSecret(id);
+    const untilMs = typeof overlap === "number" ? context.nowMs + overlap * 1000 : undefined;
+    const done = await changeKey(context, id, () => context.stores.keys.replaceHash(id, hash, untilMs));
+    return { ...done, result: { key: done.result, token } };
+  },
+  show: async (context, { key, token }) => ({ key: await showKey(context, key), token }),
+});
+
+const disableKey = changing<"disableKey", StoredKey>({
+  change: (context, { id }) => changeKey(context, id, () => context.stores.keys.disable(id, context.nowMs)),
+  show: showKey,
+});
+
+const enableKey = changing<"enableKey", StoredKey>({
+  change: (context, { id }) => changeKey(context, id, () => context.stores.keys.enable(id)),
+  show: showKey,
+});
+
+const deleteKey = changing<"deleteKey", StoredKey>({
+  change: async (context, { id }) => {
+    const { after: _gone, ...done } = await changeKey(context, id, () => context.stores.keys.delete(id, context.nowMs));
+    return done;
+  },
+  show: async () => undefined,
+});
+
+export const keyVerbs = { listKeys, getKey, createKey, updateKey, rotateKey, disableKey, enableKey, deleteKey };

@@ -1,0 +1,180 @@
+import type { components } from "@parley/contract/admin-types";
+import type { StoredAdminKey } from "../admin-keys/admin-key-store.ts";
+import type { AuditEntry } from "../audit/audit-log.ts";
+import type { GroupChange, KeyCeiling, StoredGroup } from "../groups/group-store.ts";
+import type { KeyChange, KeyRules, StoredKey } from "../keys/key-store.ts";
+import { ManageError } from "./manage-error.ts";
+
+/** Converts between the stores and the bodies of the admin API, which the commands also print with `--json`. */
+
+type Schemas = components["schemas"];
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+const orNull = <T, U>(value: T | undefined, to: (value: T) => U): U | null => (value === undefined ? null : to(value));
+const timeOrNull = (ms: number | undefined): string | null => orNull(ms, isoTime);
+
+interface Lifetime {
+  readonly disabledMs?: number | undefined;
+  readonly expiresMs?: number | undefined;
+}
+
+function stateOf({ disabledMs, expiresMs }: Lifetime, nowMs: number): "active" | "disabled" | "expired" {
+  if (disabledMs !== undefined) return "disabled";
+  return expiresMs !== undefined && expiresMs <= nowMs ? "expired" : "active";
+}
+
+/** US dollars that a key has spent, ever and this month; undefined: nothing. */
+export type Spent = readonly [ever: string | undefined, thisMonth: string | undefined];
+
+export const toKey = (
+  key: StoredKey,
+  [spentUsd = "0", spentThisMonthUsd = "0"]: Spent,
+  nowMs: number,
+): Schemas["Key"] => ({
+  id: key.id,
+  name: key.name,
+  state: stateOf(key, nowMs),
+  created: isoTime(key.createdMs),
+  expires: timeOrNull(key.expiresMs),
+  disabled: timeOrNull(key.disabledMs),
+  former_secret_until: key.former && key.former.untilMs > nowMs ? isoTime(key.former.untilMs) : null,
+  group_id: key.groupId ?? null,
+  models: orNull(key.models, (models) => [...models]),
+  requests_per_minute: key.requestsPerMinute ?? null,
+  tokens_per_minute: key.tokensPerMinute ?? null,
+  concurrency: key.concurrency ?? null,
+  weight: key.weight ?? 1,
+  budget_usd: key.budgetUsd ?? null,
+  spent_usd: spentUsd,
+  monthly_budget_usd: key.monthlyBudgetUsd ?? null,
+  spent_this_month_usd: spentThisMonthUsd,
+});
+
+export const toGroup = (group: StoredGroup, keys: number): Schemas["Group"] => ({
+  id: group.id,
+  name: group.name,
+  state: group.disabledMs === undefined ? "active" : "disabled",
+  created: isoTime(group.createdMs),
+  disabled: timeOrNull(group.disabledMs),
+  parent_id: group.parentId ?? null,
+  budget_usd: group.budgetUsd ?? null,
+  period: group.period ?? null,
+  time_zone: group.timeZone ?? null,
+  max_keys: group.maxKeys ?? null,
+  key_ceiling: orNull(group.keyCeiling, toCeiling),
+  keys,
+});
+
+const toCeiling = (ceiling: KeyCeiling): Exclude<Schemas["KeyCeiling"], null> => ({
+  models: orNull(ceiling.models, (models) => [...models]),
+  requests_per_minute: ceiling.requestsPerMinute ?? null,
+  tokens_per_minute: ceiling.tokensPerMinute ?? null,
+  concurrency: ceiling.concurrency ?? null,
+  weight: ceiling.weight ?? null,
+  budget_usd: ceiling.budgetUsd ?? null,
+  monthly_budget_usd: ceiling.monthlyBudgetUsd ?? null,
+});
+
+export const toAdminKey = (key: StoredAdminKey, nowMs: number): Schemas["AdminKey"] => ({
+  id: key.id,
+  name: key.name,
+  state: stateOf(key, nowMs),
+  scopes: [...key.scopes],
+  group_id: key.groupId ?? null,
+  created: isoTime(key.createdMs),
+  expires: timeOrNull(key.expiresMs),
+  disabled: timeOrNull(key.disabledMs),
+  last_used: timeOrNull(key.lastUsedMs),
+});
+
+export const toAuditEntry = (entry: AuditEntry): Schemas["AuditEntry"] => ({
+  id: entry.id,
+  at: isoTime(entry.atMs),
+  actor: { kind: entry.actor.kind, id: entry.actor.id ?? null, name: entry.actor.name },
+  from: entry.from,
+  action: entry.action,
+  target: {
+    id: entry.target.id ?? null,
+    name: entry.target.name ?? null,
+    group_id: entry.target.groupId ?? null,
+  },
+  outcome: entry.outcome,
+  reason: entry.reason ?? null,
+  attempts: entry.attempts,
+  before: orNull(entry.before, toJsonObject),
+  after: orNull(entry.after, toJsonObject),
+});
+
+const toJsonObject = (value: object): Record<string, unknown> => ({ ...value });
+
+/** Returns the time that a text names. @throws {ManageError} `invalid_value` */
+export function toMs(text: string, param: string): number {
+  const ms = Date.parse(text);
+  if (!Number.isNaN(ms)) return ms;
+  throw new ManageError("invalid_value", `${param} must be a time such as 2027-01-31T00:00:00Z.`, param);
+}
+
+/** @throws {ManageError} `invalid_value` for a time that is not in the future */
+export function toFutureMs(text: string, nowMs: number): number {
+  const ms = toMs(text, "expires");
+  if (ms > nowMs) return ms;
+  throw new ManageError("invalid_value", "expires must be in the future.", "expires");
+}
+
+/** Returns the id of a model by any of its names. @throws {ManageError} `invalid_value` for a model that is not served */
+export type ResolveModel = (name: string) => string;
+
+/** Returns the members that are present, under other names and without null, which removes a rule. */
+function renamed(body: object, names: Readonly<Record<string, string>>): Record<string, unknown> {
+  const given = Object.entries(body).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([wire, value]) => [names[wire] ?? wire, (value as unknown) ?? undefined]));
+}
+
+const limitNames = {
+  models: "models",
+  requests_per_minute: "requestsPerMinute",
+  tokens_per_minute: "tokensPerMinute",
+  concurrency: "concurrency",
+  weight: "weight",
+  budget_usd: "budgetUsd",
+  monthly_budget_usd: "monthlyBudgetUsd",
+} as const satisfies Readonly<Record<string, keyof KeyRules>>;
+const keyNames = { ...limitNames, group_id: "groupId", expires: "expiresMs" };
+const groupNames = {
+  parent_id: "parentId",
+  budget_usd: "budgetUsd",
+  time_zone: "timeZone",
+  max_keys: "maxKeys",
+  key_ceiling: "keyCeiling",
+};
+
+/** Returns the given rules of a key. @throws {ManageError} */
+export function toKeyChange(body: Schemas["KeyUpdate"], resolve: ResolveModel, nowMs: number): KeyChange {
+  assertName(body.name);
+  const models = body.models?.map(resolve);
+  const expires = typeof body.expires === "string" ? toFutureMs(body.expires, nowMs) : body.expires;
+  return renamed({ ...body, ...(models && { models }), expires }, keyNames) as KeyChange; // the names of its rules
+}
+
+/** Returns the given rules of a group. @throws {ManageError} */
+export function toGroupChange(body: Schemas["GroupUpdate"], resolve: ResolveModel): GroupChange {
+  assertName(body.name);
+  const { key_ceiling: ceiling } = body;
+  const models = ceiling?.models?.map(resolve);
+  const stored = ceiling && definedOnly(renamed({ ...ceiling, ...(models && { models }) }, limitNames));
+  return renamed({ ...body, ...(stored && { key_ceiling: stored }) }, groupNames) as GroupChange; // the names of its rules
+}
+
+const definedOnly = (value: object): object =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+
+function assertName(name: string | null | undefined): void {
+  if (name === null) throw new ManageError("invalid_value", "name cannot be removed.", "name");
+  if (name !== undefined && name.trim() === "")
+    throw new ManageError("invalid_value", "name must have a character that is not a blank.", "name");
+}
+
+/** The wire name of each rule that a ceiling limits. */
+export const wireNameOf = Object.fromEntries(
+  Object.entries(limitNames).map(([wire, rule]) => [rule, wire]),
+) as Readonly<Record<keyof KeyCeiling, string>>; // the names are unique
