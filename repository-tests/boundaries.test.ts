@@ -117,7 +117,11 @@ test.each(layered)("the entries of %s import each other in one direction only", 
 });
 
 const words: readonly (readonly [word: string, library: RegExp, homes: RegExp])[] = [
-  ["Express", /^express(-openapi-validator.*)?$/, /^packages\/server\/src\/(express\/express-(app|gate))\.ts$/],
+  [
+    "Express",
+    /^express(-openapi-validator.*)?$/,
+    /^packages\/server\/src\/(express\/express-(app|gate)|admin\/admin-app)\.ts$/,
+  ],
   ["llama.cpp", /^node-llama-cpp$/, /^packages\/inference\/src\/embedded\//],
   ["the chat template", /^@huggingface\/jinja$/, /^packages\/inference\/src\/prompt\//],
   ["SQLite", /^node:sqlite$/, /^packages\/server\/src\/state\//],
@@ -164,6 +168,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   chat: ["accounts", "config", "errors", "http", "models", "observe"],
   operations: ["accounts", "chat", "errors", "http", "models"],
   site: ["config", "errors", "http"],
+  admin: ["accounts", "config", "http", "observe"],
   express: ["chat", "deps.ts", "site"],
 };
 

@@ -4,6 +4,8 @@ import { addKeyMetrics } from "./accounts/key-metrics.ts";
 import type { KeyMetricsSources } from "./accounts/key-metrics.ts";
 import { AbandonedWatch, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
 import { ExpiredAnswers } from "./accounts/idempotency/idempotency-keys.ts";
+import type { ManagedState } from "./accounts/manage/managed-state.ts";
+import { modelResolver } from "./admin/resolve-model.ts";
 import type { Config } from "./config/read-config.ts";
 import { loadOnce } from "./express/load-once.ts";
 import { describeServer } from "./models/describe-server.ts";
@@ -123,6 +125,19 @@ export const openMetrics = async (config: Config, started: AsyncDisposableStack)
   config.metricsPort === "off"
     ? undefined
     : started.use(await Listener.openMetrics(config.metricsHost, config.metricsPort, config));
+
+/** Opens the port of the admin API if there is one. Its libraries are loaded only then. */
+export async function openAdminPort(
+  config: Config,
+  state: ManagedState,
+  log: Log,
+  started: AsyncDisposableStack,
+): Promise<string | undefined> {
+  if (config.adminPort === "off") return undefined;
+  const { openAdmin } = await import("./admin/open-admin.ts");
+  const resolveModel = modelResolver(config);
+  return started.use(await openAdmin({ config, port: config.adminPort, state, log, resolveModel, nowMs })).url;
+}
 
 /** Opens the limits that all servers share, or those in the memory of this one. @throws {StateError} */
 async function openLimits(

@@ -3,7 +3,7 @@ import type { ChatMount } from "./app.ts";
 import type { KeyStore } from "./accounts/keys/key-store.ts";
 import type { Config } from "./config/read-config.ts";
 import type { ServedModel } from "./models/served-model.ts";
-import { metricsOf, openMetrics, openModels, openParts, pageOf } from "./open-parts.ts";
+import { metricsOf, openAdminPort, openMetrics, openModels, openParts, pageOf } from "./open-parts.ts";
 import { newSamples, nowMs, serveRequests, verifierFor } from "./serve-requests.ts";
 import { DescriptorWatch, fitDescriptors } from "./sockets/descriptors.ts";
 import { Listener } from "./sockets/listener.ts";
@@ -27,6 +27,8 @@ export interface RunningServer {
   /** The URL without a path: `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly metricsUrl: string | undefined;
+  /** The URL of the admin API, without a path. */
+  readonly adminUrl: string | undefined;
   readonly models: readonly ServedModel[];
   readonly keys: KeyStore;
   /** Number of ledger entries that a dead server had left open. They were closed at this start. */
@@ -68,6 +70,7 @@ async function start(
   // Opened before the engines start, so a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log, samples.refusals));
   const metricsListener = await openMetrics(config, started);
+  const adminUrl = await openAdminPort(config, parts, log, started);
   const models = await openModels({ config, report, ...parts }, started);
   const drain = serveRequests(
     {
@@ -93,7 +96,7 @@ async function start(
     await started.disposeAsync();
   });
   const { keys, abandoned, openSite } = parts;
-  const urls = { url: listener.url, metricsUrl: pageOf(metricsListener) };
+  const urls = { url: listener.url, metricsUrl: pageOf(metricsListener), adminUrl };
   const openDocs = async (): Promise<void> => void (await openSite());
   const { promise: failed } = Promise.withResolvers<never>();
   return { ...urls, models, keys, abandoned, failed, whenServing: async () => undefined, openDocs, close };

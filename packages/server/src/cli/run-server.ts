@@ -137,6 +137,7 @@ async function welcome(config: Config, server: RunningServer): Promise<void> {
   );
   say(`Docs       ${server.url}/${hasDocs() ? "docs" : "openapi.yaml"}`);
   if (server.metricsUrl !== undefined) say(`Metrics    ${server.metricsUrl}`);
+  if (server.adminUrl !== undefined) say(`Admin API  ${server.adminUrl}/admin/v1`);
   say("");
   say("Try it:");
   say(

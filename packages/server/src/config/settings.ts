@@ -90,6 +90,16 @@ export const settings = {
     text("an address or host name", /^[\w.:-]+$/).prefault("127.0.0.1"),
     "address of the port for Prometheus; the metrics show the models and their usage, so bind it outside of loopback only in a private network",
   ),
+  adminPort: setting(
+    "PARLEY_ADMIN_PORT",
+    z.union([whole(0, 65_535), z.literal("off")], { error: "a whole number from 0 to 65535, or off" }).prefault("off"),
+    "port for the admin API; 0 chooses a free one, off closes it",
+  ),
+  adminHost: setting(
+    "PARLEY_ADMIN_HOST",
+    text("an address or host name", /^[\w.:-]+$/).prefault("127.0.0.1"),
+    "address of the port for the admin API; it has no TLS, so bind it outside of loopback only behind a proxy with TLS",
+  ),
   vendor: setting(
     "VENDOR",
     text("letters, digits, dots, dashes and underscores", /^[\w.-]{1,64}$/).prefault("vendor"),

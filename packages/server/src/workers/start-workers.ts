@@ -4,7 +4,7 @@ import type { StartedModel } from "../models/start-models.ts";
 import { metricsHandler } from "../observe/metrics.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { ProcessLog } from "../observe/log.ts";
-import { metricsOf, openMetrics, openModels, openParts, pageOf } from "../open-parts.ts";
+import { metricsOf, openAdminPort, openMetrics, openModels, openParts, pageOf } from "../open-parts.ts";
 import type { OwnParts } from "../open-parts.ts";
 import type { Observed } from "../observe/gauges.ts";
 import type { ServingCounts } from "../serve-requests.ts";
@@ -61,6 +61,7 @@ async function start(
   // Their port is opened before the engines start, so a port in use is reported at once.
   await pool.start();
   const metricsListener = await openMetrics(config, started);
+  const adminUrl = await openAdminPort(config, parts, log, started);
   const opened = await openModels({ config, ...parts, report: teller.after(report) }, started);
   for (const model of opened) models.set(model.id, model);
   const created = metricsOf(config, parts, { ...countsOf(totals, opened), lostLines });
@@ -73,6 +74,7 @@ async function start(
   return {
     url: pool.url,
     metricsUrl: pageOf(metricsListener),
+    adminUrl,
     models: opened,
     keys,
     abandoned,

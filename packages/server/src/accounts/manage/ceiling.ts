@@ -13,53 +13,70 @@ export const chainOf = (groupId: string | undefined, groups: readonly StoredGrou
 
 const counts = ["requestsPerMinute", "tokensPerMinute", "concurrency", "weight"] as const;
 const amounts = ["budgetUsd", "monthlyBudgetUsd"] as const;
-/** A key without this rule has this value. */
-const impliedWeight = 1;
+
+/** The tightest maximum of a rule, with the name of its group. */
+interface Bound<T> {
+  readonly max: T;
+  readonly group: string;
+}
+
+/** Returns the tightest maximum of a rule in a chain of groups; undefined if none has one. */
+function boundOf<Rule extends keyof KeyCeiling>(
+  rule: Rule,
+  chain: readonly StoredGroup[],
+  isTighter: (one: NonNullable<KeyCeiling[Rule]>, other: NonNullable<KeyCeiling[Rule]>) => boolean,
+): Bound<NonNullable<KeyCeiling[Rule]>> | undefined {
+  let tightest: Bound<NonNullable<KeyCeiling[Rule]>> | undefined;
+  for (const { name, keyCeiling } of chain) {
+    const max = keyCeiling?.[rule];
+    if (max !== undefined && max !== null && (!tightest || isTighter(max, tightest.max)))
+      tightest = { max, group: name };
+  }
+  return tightest;
+}
+
+const refuse = (rule: keyof KeyCeiling, { max, group }: Bound<unknown>): never => {
+  const wire = wireNameOf[rule];
+  throw new ManageError("above_ceiling", `The ceiling of the group ${group} for ${wire} is ${String(max)}.`, wire);
+};
 
 /**
- * Checks the given rules of a key against a ceiling. A rule that is removed takes the ceiling's value.
+ * Checks the given rules of an owner's key against the ceilings of its groups. The tightest ceiling counts for each rule. A rule
+ * that is removed takes the value of the ceiling.
+ * @param chain the group of the key, then that group's parent
  * @returns the rules to store
  * @throws {ManageError} `above_ceiling`
  */
-function fit(rules: KeyChange, { name, keyCeiling: ceiling = {} }: StoredGroup): KeyChange {
+export function fitAll(rules: KeyChange, chain: readonly StoredGroup[]): KeyChange {
   const fitted: Record<string, unknown> = { ...rules };
-  const refuse = (rule: keyof KeyCeiling, max: string): never => {
-    const wire = wireNameOf[rule];
-    throw new ManageError("above_ceiling", `The ceiling of the group ${name} for ${wire} is ${max}.`, wire);
-  };
   for (const rule of counts) {
-    const max = ceiling[rule];
-    if (max === undefined || !(rule in rules)) continue;
-    fitted[rule] = rules[rule] ?? (rule === "weight" ? impliedWeight : max);
-    if ((rules[rule] ?? 0) > max) refuse(rule, String(max));
+    const bound = rule in rules ? boundOf(rule, chain, (one, other) => one < other) : undefined;
+    if (!bound) continue;
+    // A key without a weight has the weight 1, which no ceiling is below.
+    fitted[rule] = rules[rule] ?? (rule === "weight" ? 1 : bound.max);
+    if ((rules[rule] ?? 0) > bound.max) refuse(rule, bound);
   }
   for (const rule of amounts) {
-    const max = ceiling[rule];
-    if (max === undefined || !(rule in rules)) continue;
-    fitted[rule] = rules[rule] ?? max;
-    if (!isAtLeastUsd(max, rules[rule] ?? max)) refuse(rule, max);
+    const bound = rule in rules ? boundOf(rule, chain, (one, other) => !isAtLeastUsd(one, other)) : undefined;
+    if (!bound) continue;
+    fitted[rule] = rules[rule] ?? bound.max;
+    if (!isAtLeastUsd(bound.max, rules[rule] ?? bound.max)) refuse(rule, bound);
   }
-  if (ceiling.models && "models" in rules) {
-    fitted["models"] = rules.models ?? ceiling.models;
-    if (rules.models?.some((model) => !ceiling.models?.includes(model))) refuse("models", ceiling.models.join(", "));
-  }
-  return fitted as KeyChange; // the rules of a key
+  return { ...fitted, ...fitModels(rules, chain) };
 }
 
-/** Fits rules into all ceilings: the tightest one counts for a rule that is not given. */
-export const fitAll = (rules: KeyChange, chain: readonly StoredGroup[]): KeyChange =>
-  // First the values for the rules that are left out, from the outer group to the inner one, then the checks.
-  chain.reduce(
-    fit,
-    chain.toReversed().reduce((change, group) => fillIn(change, group), rules),
-  );
-
-/** Gives a removed or absent rule the ceiling's value. */
-function fillIn(rules: KeyChange, { keyCeiling = {} }: StoredGroup): KeyChange {
-  const missing = [...counts, ...amounts, "models" as const].filter(
-    (rule) => rule in rules && rules[rule] === undefined && keyCeiling[rule] !== undefined && rule !== "weight",
-  );
-  return { ...rules, ...Object.fromEntries(missing.map((rule) => [rule, keyCeiling[rule]])) };
+/** Each group allows only its models. A key without a list gets the models that all of them allow. */
+function fitModels(rules: KeyChange, chain: readonly StoredGroup[]): KeyChange {
+  if (!("models" in rules)) return {};
+  let models = rules.models;
+  for (const { name, keyCeiling } of chain) {
+    const allowed = keyCeiling?.models;
+    if (!allowed) continue;
+    if (rules.models?.some((model) => !allowed.includes(model)))
+      refuse("models", { max: allowed.join(", "), group: name });
+    models = (models ?? allowed).filter((model) => allowed.includes(model));
+  }
+  return { models };
 }
 
 /** The rules that a ceiling limits, all of them given: those that a key lacks are undefined. */

@@ -9,7 +9,11 @@ import type { ResolveModel } from "./wire.ts";
 export type Operation = Exclude<keyof operations, "exportAudit">;
 
 type BodyOf<T> = T extends { requestBody: { content: { "application/json": infer Body } } } ? Body : undefined;
-type QueryOf<T> = T extends { parameters: { query?: infer Query } } ? Partial<NonNullable<Query>> : object;
+type QueryOf<T> = T extends { parameters: { query?: infer Query } }
+  ? [NonNullable<Query>] extends [never]
+    ? object
+    : Partial<NonNullable<Query>>
+  : object;
 type PathOf<T> = T extends { parameters: { path: { id: string } } } ? string : undefined;
 type AnswerIn<T> = T extends { content: { "application/json": infer Body } } ? Body : undefined;
 type AnswerOf<T> = T extends { responses: infer Statuses }

@@ -1,0 +1,176 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import admin from "@parley/contract/admin.json" with { type: "json" };
+import express from "express";
+import type { NextFunction, Request, Response } from "express";
+import * as OpenApiValidator from "express-openapi-validator";
+import { assertScope } from "../accounts/manage/actor.ts";
+import type { Actor } from "../accounts/manage/actor.ts";
+import { ManageError } from "../accounts/manage/manage-error.ts";
+import { performFor, routes } from "../accounts/manage/perform.ts";
+import type { ManageDeps, Perform, Route } from "../accounts/manage/perform.ts";
+import type { Input, Operation } from "../accounts/manage/verb.ts";
+import { newId } from "../http/new-id.ts";
+import { sendJson } from "../http/send-json.ts";
+import type { Log } from "../observe/log.ts";
+import { explainError, sendError } from "./admin-error.ts";
+import { adminFinder } from "./find-admin.ts";
+import { readAdminBody } from "./read-admin-body.ts";
+
+export interface AdminDeps extends ManageDeps {
+  readonly log: Log;
+}
+
+/** A request whose admin key is known. */
+interface AdminRequest extends Request {
+  actor?: Actor;
+}
+
+const maxAgentLength = 256;
+
+/** Creates the listener of the admin API. express-openapi-validator holds requests to the contract. */
+export function createAdminApp(deps: AdminDeps): RequestListener {
+  const app = express();
+  app.disable("x-powered-by").disable("etag").enable("case sensitive routing").enable("strict routing");
+  app.use(authenticate(deps));
+  app.use((req: Request, _res: Response, next: NextFunction) => {
+    // Express would ignore a slash at the end.
+    if (req.path.endsWith("/")) throw new ManageError("not_found", `There is no path ${req.path.slice(0, 200)}.`);
+    readAdminBody(req).then((body) => {
+      req.body = body;
+      next();
+    }, next);
+  });
+  app.use(
+    OpenApiValidator.middleware({
+      // A copy, since the validator writes into it.
+      apiSpec: structuredClone({ ...admin, servers: [{ url: "/" }] }) as unknown as string, // a document of OpenAPI 3.1
+      validateApiSpec: false, // the lint step has checked the contract
+      validateSecurity: false,
+      validateResponses: false,
+      fileUploader: false,
+      validateRequests: { allErrors: false },
+    }),
+  );
+  app.use((req: Request, res: Response, next: NextFunction) => {
+    answer(deps, req, res).catch(next);
+  });
+  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
+    const requestId = String(res.getHeader("x-request-id"));
+    const refusal = explainError(error, req, res) ?? explainFailure(deps, error, requestId);
+    if (res.headersSent) res.destroy();
+    else sendError(res, requestId, refusal);
+    // The rest of a body that was refused is not read.
+    if (!req.readableEnded) res.once("finish", () => req.destroy());
+  });
+  return (req, res) => {
+    res.setHeader("x-request-id", newId("req_", 16));
+    res.setHeader("cache-control", "no-store");
+    app(req, res);
+  };
+}
+
+/** Recognises the errors of a connection to PostgreSQL that is lost or refused. */
+const isStoreAway = (error: unknown): boolean =>
+  error instanceof Error &&
+  (/^(?:E[A-Z]+|57P0\d|08\d{3})$/.test("code" in error ? String(error.code) : "") ||
+    /timeout|connection terminated/i.test(error.message));
+
+/** Logs a fault of this server, whose cause the answer does not reveal. */
+function explainFailure({ log }: AdminDeps, error: unknown, requestId: string): ManageError {
+  log.error({ err: error, request_id: requestId }, "a request to the admin API failed");
+  return isStoreAway(error)
+    ? new ManageError("service_unavailable", "Keys cannot be looked up at the moment. Try again later.")
+    : new ManageError(
+        "internal_error",
+        "Something went wrong on our side. Try again; if it persists, name the request id to support.",
+      );
+}
+
+const incorrect =
+  "Incorrect admin key provided. Send one valid admin key in one header, as: Authorization: Bearer <ADMIN_KEY>.";
+
+/** Returns the middleware that finds the admin key. All keys that are not accepted get one answer, and are recorded. */
+function authenticate(deps: AdminDeps) {
+  const find = adminFinder(deps.state, deps.nowMs);
+  return (req: AdminRequest, _res: Response, next: NextFunction): void => {
+    const from = {
+      address: req.socket.remoteAddress ?? "",
+      agent: (req.headers["user-agent"] ?? "").slice(0, maxAgentLength),
+    };
+    const recognize = async (): Promise<void> => {
+      const { key, known } = await find(tokenOf(req));
+      if (key) {
+        req.actor = { kind: "admin_key", name: key.name, key, from };
+        return;
+      }
+      const actor = known
+        ? ({ kind: "admin_key", id: known.id, name: known.name } as const)
+        : ({ kind: "unknown", name: "" } as const);
+      const record = { atMs: deps.nowMs(), actor, from, action: "authenticate", target: { groupId: known?.groupId } };
+      await deps.refused.note({ ...record, outcome: "refused", reason: incorrect, attempts: 1 });
+      throw new ManageError("invalid_admin_key", incorrect);
+    };
+    recognize().then(() => next(), next);
+  };
+}
+
+/** Returns the bearer token of a request; undefined if there is none, or more than one header. */
+function tokenOf({ rawHeaders }: IncomingMessage): string | undefined {
+  const values = rawHeaders.filter(
+    (_text, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization",
+  );
+  return values.length === 1 ? /^bearer[ ]+([!-~]+)$/i.exec(values[0]?.trim() ?? "")?.[1] : undefined;
+}
+
+/** The data that the validator adds to a request. */
+interface Matched {
+  readonly openapi?: {
+    readonly schema: { readonly operationId: Route["operation"] };
+    readonly pathParams: Readonly<Record<string, string>>;
+  };
+}
+
+async function answer(deps: AdminDeps, req: AdminRequest, res: ServerResponse): Promise<void> {
+  const { openapi } = req as Matched;
+  // `authenticate` has run.
+  const actor = req.actor as Actor;
+  if (!openapi) throw new ManageError("not_found", "There is no such path.");
+  const { operationId } = openapi.schema;
+  const perform = performFor(deps, actor);
+  // The validator has checked all parts.
+  const input = {
+    id: openapi.pathParams["id"],
+    query: req.query,
+    body: req.body as unknown,
+  } as unknown as Input<Operation>;
+  if (operationId === "exportAudit") {
+    assertScope(actor, routes.find(({ operation }) => operation === "exportAudit")?.scope);
+    await exportAudit(perform, input as Input<"listAudit">, res);
+    return;
+  }
+  const result = await perform(operationId, input);
+  if (result === undefined) {
+    res.statusCode = 204;
+    res.end();
+    return;
+  }
+  const isCreated = /^create/.test(operationId);
+  sendJson(res, isCreated ? 201 : 200, result);
+}
+
+/** Writes the audit log as lines of JSON, page by page, as fast as the client reads. */
+async function exportAudit(perform: Perform, { query }: Input<"listAudit">, res: ServerResponse): Promise<void> {
+  let next: string | null | undefined;
+  do {
+    const page = await perform("listAudit", {
+      id: undefined,
+      query: { ...query, limit: 1000, ...(next ? { after: next } : {}) },
+      body: undefined,
+    });
+    if (!res.headersSent) res.writeHead(200, { "content-type": "application/x-ndjson; charset=utf-8" });
+    const isRead = res.write(page.data.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    if (!isRead && !res.destroyed) await new Promise((resolve) => res.once("drain", resolve).once("close", resolve));
+    next = page.next;
+  } while (next !== null && !res.destroyed);
+  res.end();
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startAdmin } from "./use-admin.ts";
+import type { AdminServer } from "./use-admin.ts";
+
+let admin: AdminServer;
+let token: string;
+let keyId: string;
+
+beforeAll(async () => {
+  admin = await startAdmin();
+  token = await admin.makeKey([
+    "keys:read",
+    "keys:write",
+    "groups:read",
+    "groups:write",
+    "audit:read",
+    "audit:prune",
+    "usage:read",
+    "admin-keys:read",
+    "admin-keys:write",
+  ]);
+  const { body } = await admin.call(token, "POST", "/keys", { name: "kept" });
+  keyId = (body as { key: { id: string } }).key.id; // the answer of a creation
+});
+afterAll(() => admin[Symbol.asyncDispose]());
+
+const deep = `{"name":${"[".repeat(200)}${"]".repeat(200)}}`;
+const group = "grp_0123456789ab";
+
+/** Wrong requests: method, path, body, the code and a part of the message. `KEY` stands for a key that exists. */
+const wrong: readonly (readonly [method: string, path: string, body: unknown, code: string, message: RegExp])[] = [
+  ["GET", "/nothing", undefined, "not_found", /no path \/admin\/v1\/nothing/],
+  ["GET", "/keys/", undefined, "not_found", /no path/],
+  ["GET", "/Keys", undefined, "not_found", /no path/],
+  ["GET", "/keys/0123456789ab", undefined, "not_found", /no key 0123456789ab/],
+  ["GET", "/keys/..%2F..%2Fself", undefined, "invalid_value", /^id /],
+  ["GET", "/keys/a%2Fb", undefined, "invalid_value", /^id /],
+  ["GET", "/keys/%00", undefined, "invalid_value", /^id /],
+  ["GET", "/keys/%E0%A4%A", undefined, "malformed_request", /path is not valid/],
+  ["GET", "/keys/__proto__", undefined, "invalid_value", /^id /],
+  ["GET", "/keys/constructor", undefined, "invalid_value", /^id /],
+  ["GET", "/groups/0123456789ab", undefined, "invalid_value", /^id /],
+  ["PUT", "/keys/KEY", {}, "method_not_allowed", /GET and PATCH and DELETE/],
+  ["DELETE", "/self", undefined, "method_not_allowed", /has GET/],
+  ["GET", "/keys?limit=0", undefined, "invalid_value", /limit/],
+  ["GET", "/keys?limit=1e9", undefined, "invalid_value", /limit/],
+  ["GET", "/keys?limit=ten", undefined, "invalid_value", /limit/],
+  ["GET", "/keys?after=zzz", undefined, "invalid_value", /`next` of a page/],
+  ["GET", "/keys?state=gone", undefined, "invalid_value", /state/],
+  ["GET", "/keys?grup=grp_0123456789ab", undefined, "unknown_parameter", /grup/],
+  ["GET", "/usage?since=yesterday", undefined, "invalid_value", /since/],
+  ["GET", "/audit?since=2026-13-45T00:00:00Z", undefined, "invalid_value", /since/],
+  ["POST", "/keys", undefined, "invalid_json", /body is missing|required/],
+  ["POST", "/keys", "", "invalid_json", /body is missing|required/],
+  ["POST", "/keys", "{", "invalid_json", /not valid JSON/],
+  ["POST", "/keys", "[]", "invalid_value", /object/],
+  ["POST", "/keys", "null", "invalid_value", /object/],
+  ["POST", "/keys", '"name"', "invalid_value", /object/],
+  ["POST", "/keys", '{"name":"a","name":"b"}', "invalid_json", /twice/],
+  ["POST", "/keys", '{"name":"a","na\\u006de":"b"}', "invalid_json", /twice/],
+  ["POST", "/keys", deep, "invalid_json", /deeper/],
+  ["POST", "/keys", { name: "a".repeat(70_000) }, "request_too_large", /65536/],
+  ["POST", "/keys", { name: "a".repeat(201) }, "invalid_value", /name/],
+  ["POST", "/keys", { name: 7 }, "invalid_value", /name/],
+  ["POST", "/keys", { name: " " }, "invalid_value", /name/],
+  ["POST", "/keys", {}, "missing_required_parameter", /name is required/],
+  ["POST", "/keys", '{"name":"a","__proto__":{"weight":5}}', "unknown_parameter", /__proto__/],
+  ["POST", "/keys", { name: "a", nmae: "b" }, "unknown_parameter", /Did you mean name\?/],
+  ["POST", "/keys", { name: "a", budget: "5" }, "unknown_parameter", /Did you mean budget_usd\?/],
+  ["POST", "/keys", { name: "a", requests_per_minute: 1.5 }, "invalid_value", /requests_per_minute/],
+  ["POST", "/keys", { name: "a", requests_per_minute: "60" }, "invalid_value", /requests_per_minute/],
+  ["POST", "/keys", '{"name":"a","weight":1e400}', "invalid_value", /weight/],
+  ["POST", "/keys", { name: "a", weight: 101 }, "invalid_value", /weight/],
+  ["POST", "/keys", { name: "a", budget_usd: "-1" }, "invalid_value", /budget_usd/],
+  ["POST", "/keys", { name: "a", budget_usd: 5 }, "invalid_value", /budget_usd/],
+  ["POST", "/keys", { name: "a", expires: "2001-01-01T00:00:00Z" }, "invalid_value", /future/],
+  ["POST", "/keys", { name: "a", models: ["vendor/model-9"] }, "invalid_value", /no model vendor\/model-9/],
+  ["POST", "/keys", { name: "a", group_id: group }, "conflict", /no group grp_0123456789ab/],
+  ["PATCH", "/keys/KEY", {}, "invalid_value", /properties/],
+  ["PATCH", "/keys/KEY", { name: null }, "invalid_value", /name/],
+  ["POST", "/keys/KEY/rotate", { overlap_seconds: 0 }, "invalid_value", /overlap_seconds/],
+  ["POST", "/groups", { name: "g", period: "month" }, "invalid_value", /time zone/],
+  ["POST", "/groups", { name: "g", period: "year", time_zone: "UTC" }, "invalid_value", /period/],
+  ["POST", "/groups", { name: "g", parent_id: group }, "conflict", /no group/],
+  ["POST", "/groups", { name: "g", key_ceiling: { wieght: 5 } }, "unknown_parameter", /Did you mean weight\?/],
+  ["POST", "/admin-keys", { name: "a", scopes: [] }, "invalid_value", /scopes/],
+  ["POST", "/admin-keys", { name: "a", scopes: ["everything"] }, "invalid_value", /scopes/],
+  ["POST", "/audit/prune", { before: "2999-01-01T00:00:00Z" }, "invalid_value", /past/],
+];
+
+test.each(wrong)("%s %s with %j is %s", async (method, path, body, code, message) => {
+  const before = await admin.local("listKeys", { id: undefined, query: {}, body: undefined });
+  const reply = await admin.call(token, method, path.replace("KEY", keyId), body);
+  expect([reply.code, reply.status >= 400 && reply.status < 500], reply.text).toEqual([code, true]);
+  expect(reply.message).toMatch(message);
+  expect(reply.text).not.toMatch(/node_modules|at .*\.js/);
+  expect(reply.headers.get("x-request-id")).toBe((reply.body as { request_id: string }).request_id); // the envelope
+  expect(reply.headers.get("cache-control")).toBe("no-store");
+  expect(await admin.local("listKeys", { id: undefined, query: {}, body: undefined })).toEqual(before);
+});
+
+test.each([
+  ["text/plain", "{}"],
+  ["application/x-www-form-urlencoded", "name=a"],
+])("a body of type %s is refused", async (type, body) => {
+  const reply = await admin.call(token, "POST", "/keys", body, { "content-type": type });
+  expect([reply.status, reply.code]).toEqual([415, "unsupported_media_type"]);
+});
+
+test("a body with a content coding is refused", async () => {
+  const reply = await admin.call(token, "POST", "/keys", "{}", { "content-encoding": "gzip" });
+  expect([reply.status, reply.code]).toEqual([415, "unsupported_media_type"]);
+});
