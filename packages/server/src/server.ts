@@ -1,6 +1,7 @@
 import type { SupervisorReport } from "@parley/inference";
 import type { ChatMount } from "./app.ts";
 import type { KeyStore } from "./accounts/keys/key-store.ts";
+import type { ManagedState } from "./accounts/manage/managed-state.ts";
 import type { Config } from "./config/read-config.ts";
 import type { ServedModel } from "./models/served-model.ts";
 import { metricsOf, openAdminPort, openMetrics, openModels, openParts, pageOf } from "./open-parts.ts";
@@ -31,6 +32,7 @@ export interface RunningServer {
   readonly adminUrl: string | undefined;
   readonly models: readonly ServedModel[];
   readonly keys: KeyStore;
+  readonly state: ManagedState;
   /** Number of ledger entries that a dead server had left open. They were closed at this start. */
   readonly abandoned: number;
   /** Stays pending while the server can serve, and rejects with the reason when it no longer can. */
@@ -96,7 +98,7 @@ async function start(
     await started.disposeAsync();
   });
   const { keys, abandoned, openSite } = parts;
-  const urls = { url: listener.url, metricsUrl: pageOf(metricsListener), adminUrl };
+  const urls = { url: listener.url, metricsUrl: pageOf(metricsListener), adminUrl, state: parts };
   const openDocs = async (): Promise<void> => void (await openSite());
   const { promise: failed } = Promise.withResolvers<never>();
   return { ...urls, models, keys, abandoned, failed, whenServing: async () => undefined, openDocs, close };

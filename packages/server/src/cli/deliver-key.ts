@@ -1,14 +1,18 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { NewKey } from "../accounts/keys/hash-key.ts";
-import { createKey } from "../accounts/keys/issue-key.ts";
 import type { KeyStore } from "../accounts/keys/key-store.ts";
+import type { Perform } from "../accounts/manage/perform.ts";
 import { makePrivateFolder } from "../state/private-file.ts";
 
 /** Creates a key with default limits if there are no keys yet. @returns undefined if there are keys already */
-export async function makeFirstKey(keys: KeyStore): Promise<NewKey | undefined> {
-  const { length } = await keys.list();
-  return length === 0 ? createKey(keys, { name: "first key" }, Date.now()) : undefined;
+export async function makeFirstKey(
+  keys: KeyStore,
+  perform: Perform,
+): Promise<Pick<NewKey, "id" | "token"> | undefined> {
+  if ((await keys.list()).length > 0) return undefined;
+  const { key, token } = await perform("createKey", { id: undefined, query: {}, body: { name: "first key" } });
+  return { id: key.id, token };
 }
 
 export interface Delivered {
@@ -24,7 +28,7 @@ export interface Delivered {
  * Returns a key for a terminal, or, without a terminal, writes it to a file that only its owner may read.
  * @param isWatched true if the output is a terminal
  */
-export function deliverKey(key: NewKey, dataDir: string, isWatched: boolean): Delivered {
+export function deliverKey(key: Pick<NewKey, "id" | "token">, dataDir: string, isWatched: boolean): Delivered {
   const { token } = key;
   if (isWatched) return { text: `${token} (shown this once)`, forShell: token, fields: { key: token } };
   const file = keyFile(key.id, dataDir);

@@ -1,6 +1,5 @@
+import type { components } from "@parley/contract/admin-types";
 import type { Command } from "commander";
-import type { KeyChange } from "../accounts/keys/key-store.ts";
-import { findModel, suggestIds } from "../config/find-model.ts";
 import type { Config } from "../config/read-config.ts";
 import { isAtLeastUsd, priceOf } from "../accounts/money/price.ts";
 import { readFuture, readList, readUsd, readWeight, readWhole } from "./read-argument.ts";
@@ -50,35 +49,45 @@ export const or =
   (text: string): OrRemoved<T> =>
     text === word ? removed : read(text);
 
-/** Returns the rules that were given, but the group. @throws {Error} for a model that is not served */
-export function rulesOf({ models, expires, ...flags }: RuleFlags, config: Config): KeyChange {
-  const { name, requestsPerMinute, tokensPerMinute, concurrency, weight, budgetUsd, monthlyBudgetUsd } = flags;
-  const rules = {
+/** Returns the rules that were given, but the group, as a body of the admin API. */
+export function bodyOf(flags: RuleFlags): components["schemas"]["KeyUpdate"] {
+  const {
     name,
-    models: typeof models === "object" ? models.map((model) => idOf(model, config)) : models,
+    models,
+    expires,
     requestsPerMinute,
     tokensPerMinute,
     concurrency,
     weight,
     budgetUsd,
     monthlyBudgetUsd,
-    expiresMs: expires,
+  } = flags;
+  const rules = {
+    name,
+    models,
+    expires: typeof expires === "number" ? new Date(expires).toISOString() : expires,
+    requests_per_minute: requestsPerMinute,
+    tokens_per_minute: tokensPerMinute,
+    concurrency,
+    weight,
+    budget_usd: budgetUsd,
+    monthly_budget_usd: monthlyBudgetUsd,
   };
   const given = Object.entries(rules).filter(([, value]) => value !== undefined);
-  // The object has only names of `rules`.
-  return Object.fromEntries(given.map(([rule, value]) => [rule, value === removed ? undefined : value])) as KeyChange;
+  return Object.fromEntries(given.map(([rule, value]) => [rule, value === removed ? null : value]));
 }
 
 /** Returns a warning for each limit of a key that is too small for some requests, which would never be admitted. */
 export function smallLimitsOf(
-  { models, tokensPerMinute, budgetUsd, monthlyBudgetUsd }: KeyChange,
+  key: Pick<components["schemas"]["Key"], "models" | "tokens_per_minute" | "budget_usd" | "monthly_budget_usd">,
   config: Config,
 ): readonly string[] {
   const { reservedTokens } = config;
+  const { models, tokens_per_minute: tokensPerMinute } = key;
   const served = config.models.filter(({ id }) => models?.includes(id) ?? true);
   const [least, useful] = [cheapestUsd(served, 1), cheapestUsd(served, reservedTokens)];
-  const budgets = [budgetUsd, monthlyBudgetUsd].filter((budget) => budget !== undefined);
-  const isFewTokens = tokensPerMinute !== undefined && tokensPerMinute <= reservedTokens;
+  const budgets = [key.budget_usd, key.monthly_budget_usd].filter((budget) => budget !== null);
+  const isFewTokens = tokensPerMinute !== null && tokensPerMinute <= reservedTokens;
   return [
     ...(isFewTokens ? [smallTokenLimit(tokensPerMinute, reservedTokens)] : []),
     ...budgets
@@ -102,12 +111,4 @@ function cheapestUsd(models: Config["models"], completionTokens: number): string
   const usage = { promptTokens: 1, cachedTokens: 0, completionTokens };
   const prices = models.map(({ pricing }) => priceOf(usage, pricing));
   return prices.reduce((least, price) => (isAtLeastUsd(price, least) ? least : price), prices[0] ?? "0");
-}
-
-/** Returns the id of the model with this name. Keys store ids of models, not their other names. */
-function idOf(name: string, { models }: Config): string {
-  const model = findModel(models, name);
-  const offered = new Intl.ListFormat("en").format(models.map(({ id }) => id));
-  if (!model) throw new Error(`There is no model ${name}. ${suggestIds(models, name)} There are ${offered}.`);
-  return model.id;
 }

@@ -8,6 +8,7 @@ import { startServer } from "../server.ts";
 import { typed } from "../state/typed.ts";
 import type { RunningServer, ServerOptions } from "../server.ts";
 import { deliverKey, makeFirstKey } from "./deliver-key.ts";
+import { performAsUser } from "./manage.ts";
 import { Progress } from "./progress.ts";
 
 /** Writes a line for people to standard error. Standard output contains only the log. */
@@ -119,7 +120,8 @@ function progressReporter(progress: Progress, log: Log, stopping: AbortSignal): 
 
 async function welcome(config: Config, server: RunningServer): Promise<void> {
   const base = `${server.url}/v1`;
-  const key = config.apiKey === undefined ? await makeFirstKey(server.keys) : undefined;
+  const key =
+    config.apiKey === undefined ? await makeFirstKey(server.keys, performAsUser(server.state, config)) : undefined;
   const shown = key && deliverKey(key, config.dataDir, process.stderr.isTTY);
   if (server.abandoned > 0) say(`${server.abandoned} requests that an earlier server had left open were closed.`);
   if (config.models.some(isDemo)) {

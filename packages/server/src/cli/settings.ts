@@ -29,6 +29,9 @@ const flagsFor = (...rows: readonly Setting[]): SettingFlags => ({
 export const dataFlags = flagsFor(settings.dataDir);
 /** Flags of commands that accept names of models. */
 export const modelFlags = flagsFor(settings.dataDir, settings.vendor);
+/** Flags of commands that use the verbs of the admin API. */
+export const manageFlags = flagsFor(settings.dataDir, settings.adminUrl);
+export const manageModelFlags = flagsFor(settings.dataDir, settings.adminUrl, settings.vendor);
 export const stopFlags = flagsFor(settings.dataDir, settings.lameDuckMs, settings.drainMs);
 export const addressFlags = flagsFor(settings.host, settings.port);
 

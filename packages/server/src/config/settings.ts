@@ -100,6 +100,16 @@ export const settings = {
     text("an address or host name", /^[\w.:-]+$/).prefault("127.0.0.1"),
     "address of the port for the admin API; it has no TLS, so bind it outside of loopback only behind a proxy with TLS",
   ),
+  adminUrl: setting(
+    "PARLEY_ADMIN_URL",
+    baseUrl().optional(),
+    "address of a server's admin API, such as http://127.0.0.1:9465, which the commands for keys, groups, admin keys and the audit log use instead of the data folder",
+  ),
+  adminKey: secret(
+    "PARLEY_ADMIN_KEY",
+    text("an admin key", /^[!-~]{1,512}$/).optional(),
+    "the admin key for PARLEY_ADMIN_URL; PARLEY_ADMIN_KEY_FILE names a file that contains it",
+  ),
   vendor: setting(
     "VENDOR",
     text("letters, digits, dots, dashes and underscores", /^[\w.-]{1,64}$/).prefault("vendor"),

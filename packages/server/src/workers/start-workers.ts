@@ -75,6 +75,7 @@ async function start(
     url: pool.url,
     metricsUrl: pageOf(metricsListener),
     adminUrl,
+    state: parts,
     models: opened,
     keys,
     abandoned,

@@ -1,0 +1,118 @@
+import { hostname, userInfo } from "node:os";
+import createClient from "openapi-fetch";
+import type { paths } from "@parley/contract/admin-types";
+import type { Actor } from "../accounts/manage/actor.ts";
+import { ManageError } from "../accounts/manage/manage-error.ts";
+import type { ManageCode } from "../accounts/manage/manage-error.ts";
+import type { ManagedState } from "../accounts/manage/managed-state.ts";
+import { performFor, routes } from "../accounts/manage/perform.ts";
+import type { Perform } from "../accounts/manage/perform.ts";
+import type { Answer, Input, Operation } from "../accounts/manage/verb.ts";
+import { modelResolver } from "../admin/resolve-model.ts";
+import { ConfigError } from "../config/config-error.ts";
+import type { Config } from "../config/read-config.ts";
+import { ownVersion } from "../observe/own-version.ts";
+import { openExistingStateOf, openStateOf } from "../state/open-state.ts";
+
+/** The verbs as a command uses them: on the state, or on a server's admin API. */
+export interface Manage extends AsyncDisposable {
+  readonly perform: Perform;
+}
+
+/**
+ * Opens the verbs. With PARLEY_ADMIN_URL they go over HTTP.
+ * @param isNew true if the state may be created
+ * @throws {StateError} {ConfigError}
+ */
+export async function openManage(config: Config, isNew = false): Promise<Manage> {
+  const { adminUrl, adminKey } = config;
+  if (adminUrl !== undefined) {
+    if (adminKey === undefined)
+      throw new ConfigError(["PARLEY_ADMIN_URL is set, so PARLEY_ADMIN_KEY must be set, too: it has the admin key."]);
+    return { perform: performOver(adminUrl, adminKey), [Symbol.asyncDispose]: async () => undefined };
+  }
+  const state = await (isNew ? openStateOf(config) : openExistingStateOf(config));
+  return {
+    perform: performAsUser(state, config),
+    [Symbol.asyncDispose]: async () =>
+      Symbol.asyncDispose in state ? state[Symbol.asyncDispose]() : state[Symbol.dispose](),
+  };
+}
+
+/** Returns the verbs as the user of this process uses them. */
+export function performAsUser(state: ManagedState, config: Config): Perform {
+  // One command makes few attempts, so none of them is left out.
+  const refused = {
+    note: (...[record]: Parameters<ManagedState["audit"]["append"]>) =>
+      state.transact(({ audit }) => audit.append(record)),
+  };
+  const actor: Actor = {
+    kind: "user",
+    name: userName(),
+    from: { address: hostname(), agent: `parley/${ownVersion}` },
+  };
+  return performFor({ state, refused, resolveModel: modelResolver(config), nowMs: Date.now }, actor);
+}
+
+/** Returns the name of the user, or its number if the system does not know a name, as in many containers. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+}
+
+/** Returns the verbs of a server's admin API. */
+export function performOver(url: string, key: string): Perform {
+  const client = createClient<paths>({ baseUrl: url.replace(/\/$/, ""), headers: { authorization: `Bearer ${key}` } });
+  return async <Op extends Operation>(operation: Op, { id, query, body }: Input<Op>): Promise<Answer<Op>> => {
+    const route = routes.find((one) => one.operation === operation);
+    if (!route) throw new Error(`The admin API has no operation ${operation}.`);
+    const request = client.request as (
+      method: string,
+      path: string,
+      init: object,
+    ) => Promise<{ data?: unknown; error?: unknown; response: Response }>; // the operation is only known at run time
+    const init = { params: { path: { id }, query }, body };
+    const { data, error, response } = await request(route.method.toLowerCase(), route.path, init).catch(
+      (cause: unknown) => {
+        throw new Error(`The admin API at ${url} cannot be reached.`, { cause });
+      },
+    );
+    if (response.ok) return data as Answer<Op>; // the server holds its answers to the contract
+    throw toError(error, response.status, url);
+  };
+}
+
+function toError(body: unknown, status: number, url: string): Error {
+  // Other servers may answer with anything.
+  const { error } = (typeof body === "object" && body ? body : {}) as {
+    readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly param?: unknown };
+  };
+  if (typeof error?.code !== "string" || typeof error.message !== "string")
+    return new Error(`${url} answers with ${status}, and not as an admin API does.`);
+  const param = typeof error.param === "string" ? error.param : null;
+  return new ManageError(error.code as ManageCode, error.message, param); // a code of the contract
+}
+
+type Listing = "listKeys" | "listGroups" | "listAdminKeys" | "listAudit";
+
+/** Returns all entries of a list, page by page. */
+export async function listAll<Op extends Listing>(
+  perform: Perform,
+  operation: Op,
+  query?: Input<Op>["query"],
+): Promise<Answer<Op>["data"]> {
+  const all: Answer<Op>["data"][number][] = [];
+  let page: { readonly next: string | null } | undefined;
+  do {
+    const after = page?.next;
+    const asked: object = { ...query, limit: 1000, ...(after && { after }) };
+    // A list has no id and no body.
+    const read: Answer<Op> = await perform(operation, { id: undefined, query: asked, body: undefined } as Input<Op>);
+    all.push(...read.data);
+    page = read;
+  } while (page.next !== null);
+  return all as Answer<Op>["data"]; // the entries of its pages
+}
