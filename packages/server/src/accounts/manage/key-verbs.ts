@@ -4,7 +4,6 @@ import { assertRoom, chainOf, fitAll, limitedRules } from "./ceiling.ts";
 import { makeKey, withSecret } from "../keys/hash-key.ts";
 import type { KeyChange, StoredKey } from "../keys/key-store.ts";
 import { monthOf } from "../money/month.ts";
-import { isAtLeastUsd } from "../money/price.ts";
 import { ManageError } from "./manage-error.ts";
 import type { ChangeStores } from "./managed-state.ts";
 import { changing, pageOf } from "./verb.ts";
@@ -114,25 +113,7 @@ const createKey = changing<"createKey", { key: StoredKey; token: string }>({
   show: async (context, { key, token }) => ({ key: await showKey(context, key), token }),
 });
 
-/** A budget below the spent amount would be passed already. */
-async function assertUnspent(context: VerbContext, id: string, change: KeyChange): Promise<void> {
-  const [ever = "0", month = "0"] = await spentBy(context, id);
-  const { budgetUsd, monthlyBudgetUsd } = change;
-  if (budgetUsd !== undefined && !isAtLeastUsd(budgetUsd, ever))
-    throw new ManageError("conflict", `The key has already spent ${ever} US dollars.`, "budget_usd");
-  if (monthlyBudgetUsd !== undefined && !isAtLeastUsd(monthlyBudgetUsd, month))
-    throw new ManageError(
-      "conflict",
-      `The key has already spent ${month} US dollars this month.`,
-      "monthly_budget_usd",
-    );
-}
-
 const updateKey = changing<"updateKey", StoredKey>({
-  check: async (context, { id, body }) => {
-    await findKey({ ...context, stores: context.state }, id);
-    await assertUnspent(context, id, toKeyChange(body, context.resolveModel, context.nowMs));
-  },
   change: async (context, { id, body }) =>
     changeKey(context, id, async (key, reach) => {
       const change = toKeyChange(body, context.resolveModel, context.nowMs);
