@@ -2,9 +2,9 @@ import admin from "@parley/contract/admin.json" with { type: "json" };
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import type { Scope } from "../accounts/admin-keys/admin-key-store.ts";
-import type { Perform } from "../accounts/manage/perform.ts";
 import type { Input } from "../accounts/manage/verb.ts";
 import { deliverKey, forgetDelivery } from "./deliver-key.ts";
+import { findGroup } from "./find-group.ts";
 import { findKeyId } from "./find-key.ts";
 import { listAll, openManage } from "./manage.ts";
 import { readFuture, readList } from "./read-argument.ts";
@@ -59,7 +59,7 @@ function addCreate(keys: Command): void {
       const body = {
         name,
         scopes: [...scopes],
-        ...(group !== undefined && { group_id: await findGroupId(manage.perform, group) }),
+        ...(group !== undefined && { group_id: (await findGroup(manage.perform, group)).id }),
         ...(expires !== undefined && { expires: new Date(expires).toISOString() }),
       };
       const { admin_key: key, token } = await manage.perform("createAdminKey", { id: undefined, query: {}, body });
@@ -74,14 +74,6 @@ function readScopes(text: string): Scope[] {
   if (unknown !== undefined)
     throw new InvalidArgumentError(`There is no scope ${unknown}. There are ${allScopes.join(", ")}.`);
   return scopes;
-}
-
-/** Returns the id of a group by its id or name. @throws {Error} if there is none */
-async function findGroupId(perform: Perform, idOrName: string): Promise<string> {
-  const groups = await listAll(perform, "listGroups");
-  const group = groups.find(({ id, name }) => id === idOrName || name === idOrName);
-  if (!group) throw new Error(`There is no group ${idOrName}.`);
-  return group.id;
 }
 
 function addChange(

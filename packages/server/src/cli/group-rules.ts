@@ -1,12 +1,13 @@
+import type { components } from "@parley/contract/admin-types";
 import { Option } from "commander";
 import type { Command } from "commander";
-import type { GroupChange, KeyCeiling } from "../accounts/groups/group-store.ts";
 import { periods } from "../accounts/money/period.ts";
 import type { Period } from "../accounts/money/period.ts";
-import type { Config } from "../config/read-config.ts";
-import { or, removed, rulesOf } from "./key-rules.ts";
+import { bodyOf, or, removed } from "./key-rules.ts";
 import type { OrRemoved } from "./key-rules.ts";
 import { readList, readUsd, readWeight, readWhole } from "./read-argument.ts";
+
+type Schemas = components["schemas"];
 
 export interface GroupFlags {
   readonly name?: string;
@@ -48,38 +49,34 @@ export const addGroupFlags = (command: Command): Command =>
     .option("--key-monthly-budget-usd <amount>", "the same of monthly budgets", or("none", readUsd));
 
 /**
- * Returns the rules that were given, but the parent.
+ * Returns the rules that were given, but the parent, as a body of the admin API.
  * @param before the ceiling so far
- * @throws {Error} for a model that is not served
  */
-export function groupRulesOf(flags: GroupFlags, config: Config, before: KeyCeiling = {}): GroupChange {
+export function groupBodyOf(flags: GroupFlags, before: Schemas["KeyCeiling"] = null): Schemas["GroupUpdate"] {
   const { name, budgetUsd, period, timeZone, maxKeys } = flags;
-  const given = Object.entries({ name, budgetUsd, timeZone, maxKeys }).filter(([, value]) => value !== undefined);
-  const ceiling = ceilingOf(flags, config);
+  const rules = { name, budget_usd: budgetUsd, time_zone: timeZone, max_keys: maxKeys };
+  const given = Object.entries(rules).filter(([, value]) => value !== undefined);
+  const ceiling = ceilingOf(flags);
   return {
-    // The object has only names of rules.
-    ...(Object.fromEntries(given.map(([rule, value]) => [rule, value === removed ? undefined : value])) as GroupChange),
-    ...(period === "none" ? { period: undefined, timeZone: undefined } : period && { period }),
-    ...(Object.keys(ceiling).length > 0 && { keyCeiling: joined(before, ceiling) }),
+    ...Object.fromEntries(given.map(([rule, value]) => [rule, value === removed ? null : value])),
+    ...(period === "none" ? { period: null, time_zone: null } : period && { period }),
+    ...(Object.keys(ceiling).length > 0 && { key_ceiling: joined({ ...before, ...ceiling }) }),
   };
 }
 
-const ceilingOf = (flags: GroupFlags, config: Config): KeyCeiling =>
-  rulesOf(
-    {
-      ...(flags.keyModels && { models: flags.keyModels }),
-      ...(flags.keyRequestsPerMinute && { requestsPerMinute: flags.keyRequestsPerMinute }),
-      ...(flags.keyTokensPerMinute && { tokensPerMinute: flags.keyTokensPerMinute }),
-      ...(flags.keyConcurrency && { concurrency: flags.keyConcurrency }),
-      ...(flags.keyWeight && { weight: flags.keyWeight }),
-      ...(flags.keyBudgetUsd && { budgetUsd: flags.keyBudgetUsd }),
-      ...(flags.keyMonthlyBudgetUsd && { monthlyBudgetUsd: flags.keyMonthlyBudgetUsd }),
-    },
-    config,
-  );
+const ceilingOf = (flags: GroupFlags): Schemas["KeyUpdate"] =>
+  bodyOf({
+    ...(flags.keyModels && { models: flags.keyModels }),
+    ...(flags.keyRequestsPerMinute && { requestsPerMinute: flags.keyRequestsPerMinute }),
+    ...(flags.keyTokensPerMinute && { tokensPerMinute: flags.keyTokensPerMinute }),
+    ...(flags.keyConcurrency && { concurrency: flags.keyConcurrency }),
+    ...(flags.keyWeight && { weight: flags.keyWeight }),
+    ...(flags.keyBudgetUsd && { budgetUsd: flags.keyBudgetUsd }),
+    ...(flags.keyMonthlyBudgetUsd && { monthlyBudgetUsd: flags.keyMonthlyBudgetUsd }),
+  });
 
-/** @returns undefined if no rule is left */
-function joined(before: KeyCeiling, change: KeyCeiling): KeyCeiling | undefined {
-  const left = Object.entries({ ...before, ...change }).filter(([, value]) => value !== undefined);
-  return left.length === 0 ? undefined : Object.fromEntries(left);
-}
+/** @returns null if no rule is left */
+const joined = (ceiling: object): Schemas["KeyCeilingRules"] => {
+  const left = Object.entries(ceiling).filter(([, value]) => value !== null);
+  return left.length === 0 ? null : Object.fromEntries(left);
+};

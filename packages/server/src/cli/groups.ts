@@ -1,15 +1,13 @@
-import { randomBytes } from "node:crypto";
+import type { components } from "@parley/contract/admin-types";
 import type { Command } from "commander";
-import { assertBudgetLeft } from "../accounts/groups/check-group.ts";
-import { GroupError } from "../accounts/groups/group-store.ts";
-import type { GroupStore, StoredGroup } from "../accounts/groups/group-store.ts";
-import { openExistingStateOf, openStateOf } from "../state/open-state.ts";
-import type { State } from "../state/open-state.ts";
+import { ManageError } from "../accounts/manage/manage-error.ts";
+import type { Perform } from "../accounts/manage/perform.ts";
 import { findGroup } from "./find-group.ts";
-import { describeGroup, listGroups, toGroupTable } from "./group-listing.ts";
-import { addGroupFlags, groupRulesOf } from "./group-rules.ts";
+import { describeGroup, toGroupTable } from "./group-listing.ts";
+import { addGroupFlags, groupBodyOf } from "./group-rules.ts";
 import type { GroupFlags } from "./group-rules.ts";
-import { dataFlags, modelFlags } from "./settings.ts";
+import { listAll, openManage } from "./manage.ts";
+import { manageFlags, manageModelFlags } from "./settings.ts";
 import { toJson } from "./table.ts";
 
 interface JsonFlag {
@@ -25,56 +23,40 @@ export function addGroupsCommand(program: Command): void {
   addCreate(groups);
   addShow(groups, onGroup);
   addUpdate(onGroup);
-  addChange(
-    onGroup("disable", "refuse all keys of a group from now on, until it is enabled"),
-    async (store, { id }) => {
-      await store.disable(id, Date.now());
-      return "disabled";
-    },
-  );
-  addChange(onGroup("enable", "admit the keys of a disabled group again"), async (store, { id }) => {
-    await store.enable(id);
-    return "enabled";
-  });
-  addChange(onGroup("delete", "delete a group without keys; its usage stays in the ledger"), async (store, { id }) => {
-    await store.delete(id, Date.now());
-    return "deleted";
-  });
+  addChange(onGroup("disable", "refuse all keys of a group from now on, until it is enabled"), "disableGroup");
+  addChange(onGroup("enable", "admit the keys of a disabled group again"), "enableGroup");
+  addChange(onGroup("delete", "delete a group without keys; its usage stays in the ledger"), "deleteGroup");
 }
 
 type OnGroup = (name: string, description: string) => Command;
 
 function addCreate(groups: Command): void {
-  modelFlags
+  manageModelFlags
     .addTo(addGroupFlags(groups.command("create").description("create a group of keys")))
     .option("--json", "as JSON")
     .action(async ({ parent, ...flags }: GroupFlags & JsonFlag, command: Command) => {
       if (flags.name === undefined) command.error("error: a group needs a name: --name NAME");
-      const config = modelFlags.configOf(command);
-      const rules = { ...groupRulesOf(flags, config), name: flags.name };
-      await using state = await openStateOf(config);
-      const parentId = await parentOf(state.groups, parent);
-      const id = `grp_${randomBytes(6).toString("hex")}`;
-      await state.groups.insert({ ...rules, ...parentId, id, createdMs: Date.now() });
-      await show(state, id, flags);
+      await using manage = await openManage(manageModelFlags.configOf(command), true);
+      const body = { ...groupBodyOf(flags), ...(await parentOf(manage.perform, parent)), name: flags.name };
+      show(await manage.perform("createGroup", { id: undefined, query: {}, body }), flags);
     });
 }
 
 function addShow(groups: Command, onGroup: OnGroup): void {
-  dataFlags
+  manageFlags
     .addTo(groups.command("list").description("list groups with their budgets"))
     .option("--json", "as JSON")
     .action(async ({ json }: JsonFlag, command: Command) => {
-      await using state = await openExistingStateOf(dataFlags.configOf(command));
-      const listed = await listGroups(state, Date.now());
+      await using manage = await openManage(manageFlags.configOf(command));
+      const listed = await listAll(manage.perform, "listGroups");
       process.stdout.write(json === true ? toJson(listed) : toGroupTable(listed));
     });
-  dataFlags
+  manageFlags
     .addTo(onGroup("show", "show one group with all its rules"))
     .option("--json", "as JSON")
     .action(async (group: string, flags: JsonFlag, command: Command) => {
-      await using state = await openExistingStateOf(dataFlags.configOf(command));
-      await show(state, (await findGroup(state.groups, group)).id, flags);
+      await using manage = await openManage(manageFlags.configOf(command));
+      show(await findGroup(manage.perform, group), flags);
     });
 }
 
@@ -83,48 +65,41 @@ interface UpdateFlags extends GroupFlags, JsonFlag {
 }
 
 function addUpdate(onGroup: OnGroup): void {
-  modelFlags
+  manageModelFlags
     .addTo(addGroupFlags(onGroup("update", "change the given rules of a group")))
     .option("--force", "set a budget below what is spent, which refuses all requests until it starts again")
     .option("--json", "as JSON")
     .action(async (name: string, { parent, force, ...flags }: UpdateFlags, command: Command) => {
-      const config = modelFlags.configOf(command);
-      await using state = await openExistingStateOf(config);
-      const group = await findGroup(state.groups, name);
-      const change = { ...groupRulesOf(flags, config, group.keyCeiling), ...(await parentOf(state.groups, parent)) };
-      if (Object.keys(change).length === 0)
+      await using manage = await openManage(manageModelFlags.configOf(command));
+      const { id, key_ceiling: ceiling } = await findGroup(manage.perform, name);
+      const body = { ...groupBodyOf(flags, ceiling), ...(await parentOf(manage.perform, parent)) };
+      if (Object.keys(body).length === 0)
         command.error("error: nothing to change: name a rule, such as --budget-usd 50");
-      if (force !== true) await assertBudgetLeft(state.ledger, group, change, Date.now()).catch(suggestForce);
-      await state.groups.update(group.id, change);
-      await show(state, group.id, flags);
+      const query = force === true ? { force } : {};
+      show(await manage.perform("updateGroup", { id, query, body }).catch(suggestForce), flags);
     });
 }
 
 const suggestForce = (error: unknown): never => {
-  if (!(error instanceof GroupError)) throw error;
+  if (!(error instanceof ManageError && error.code === "conflict" && error.param === "budget_usd")) throw error;
   throw new Error(`${error.message} Nothing was changed. To set it all the same, add --force.`);
 };
 
-/** Returns the rule `parentId`, if a parent was given. */
-async function parentOf(
-  store: GroupStore,
-  parent: string | undefined,
-): Promise<{ readonly parentId?: string | undefined }> {
+/** Returns the rule `parent_id`, if a parent was given. */
+async function parentOf(perform: Perform, parent: string | undefined): Promise<{ readonly parent_id?: string | null }> {
   if (parent === undefined) return {};
-  return { parentId: parent === "none" ? undefined : (await findGroup(store, parent)).id };
+  return { parent_id: parent === "none" ? null : (await findGroup(perform, parent)).id };
 }
 
-/** Adds a command that changes one group and prints the result. @param change returns the result as one word */
-function addChange(command: Command, change: (store: GroupStore, group: StoredGroup) => Promise<string>): void {
-  dataFlags.addTo(command).action(async (name: string) => {
-    await using state = await openExistingStateOf(dataFlags.configOf(command));
-    const group = await findGroup(state.groups, name);
-    process.stdout.write(`${group.name} (${group.id}) is ${await change(state.groups, group)}.\n`);
+/** Adds a command that changes one group and prints the result. */
+function addChange(command: Command, operation: "disableGroup" | "enableGroup" | "deleteGroup"): void {
+  manageFlags.addTo(command).action(async (idOrName: string) => {
+    await using manage = await openManage(manageFlags.configOf(command));
+    const { id, name } = await findGroup(manage.perform, idOrName);
+    await manage.perform(operation, { id, query: {}, body: undefined });
+    process.stdout.write(`${name} (${id}) is ${command.name()}d.\n`);
   });
 }
 
-async function show(state: State, id: string, { json }: JsonFlag): Promise<void> {
-  const listed = (await listGroups(state, Date.now())).find((group) => group.id === id);
-  if (!listed) throw new Error(`${id} was deleted a moment ago.`);
-  process.stdout.write(json === true ? toJson(listed) : describeGroup(listed));
-}
+const show = (group: components["schemas"]["Group"], { json }: JsonFlag): void =>
+  void process.stdout.write(json === true ? toJson(group) : describeGroup(group));

@@ -83,6 +83,22 @@ const verbs: readonly (readonly [method: string, path: string, body: object | un
   ["POST", "/admin-keys/ADMIN/disable", undefined, "admin-keys disable ADMIN"],
   ["POST", "/admin-keys/ADMIN/enable", undefined, "admin-keys enable ADMIN"],
   ["DELETE", "/admin-keys/ADMIN", undefined, "admin-keys delete ADMIN"],
+  [
+    "POST",
+    "/groups",
+    { name: "inner", parent_id: "GROUP", max_keys: 3, key_ceiling: { weight: 2 } },
+    "groups create --name inner --parent team --max-keys 3 --key-weight 2",
+  ],
+  [
+    "PATCH",
+    "/groups/INNER",
+    { budget_usd: "7", period: "month", time_zone: "UTC" },
+    "groups update INNER --budget-usd 7 --period month --time-zone UTC",
+  ],
+  ["PATCH", "/groups/INNER", { time_zone: "Moon/Base" }, "groups update INNER --time-zone Moon/Base"],
+  ["POST", "/groups/INNER/disable", undefined, "groups disable INNER"],
+  ["POST", "/groups/INNER/enable", undefined, "groups enable INNER"],
+  ["DELETE", "/groups/INNER", undefined, "groups delete INNER"],
   ["POST", "/audit/prune", { before: "2020-01-01T00:00:00Z" }, "audit prune --before 2020-01-01"],
 ];
 
@@ -90,7 +106,7 @@ test.each(verbs)("%s %s %j does the same as its command", async (method, path, b
   const outcomes = [];
   for (const subject of subjects) outcomes.push(await use(subject, { method, path, body, command }));
   const [first, ...others] = outcomes;
-  expect(first?.entry.action).toMatch(/^\w+(Key|Audit)$/);
+  expect(first?.entry.action).toMatch(/^\w+(Key|Group|Audit)$/);
   for (const other of others) expect(other).toEqual(first);
 });
 
@@ -107,7 +123,10 @@ async function use(
   const [entry] = await admin.audit();
   const target = entry?.target.id;
   if (verb.method === "POST" && target)
-    ids.set(verb.path === "/keys" ? "KEY" : verb.path === "/admin-keys" ? "ADMIN" : "-", target);
+    ids.set(
+      verb.path === "/keys" ? "KEY" : verb.path === "/admin-keys" ? "ADMIN" : verb.path === "/groups" ? "INNER" : "-",
+      target,
+    );
   const state = [
     await admin.local("listKeys", { id: undefined, query: {}, body: undefined }),
     await admin.local("listGroups", { id: undefined, query: {}, body: undefined }),
@@ -121,7 +140,7 @@ const masked = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value)
       .replaceAll(/(grp_)?[0-9a-f]{12}/g, "ID")
-      .replaceAll(/"(created|disabled|last_used|at)":"[^"]*"/g, '"$1":"TIME"')
+      .replaceAll(/"(created|disabled|last_used|at|resets_at)":"[^"]*"/g, '"$1":"TIME"')
       .replaceAll(/"last_used":null/g, '"last_used":"TIME"'),
   ) as unknown;
 

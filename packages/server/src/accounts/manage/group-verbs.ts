@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { StoredGroup } from "../groups/group-store.ts";
+import { assertBudgetLeft } from "../groups/check-group.ts";
+import { spanOf } from "../money/budgets.ts";
 import { isWithin, reachOf } from "./actor.ts";
 import type { Actor } from "./actor.ts";
 import { ManageError } from "./manage-error.ts";
@@ -30,14 +32,30 @@ function assertOperator({ key }: Actor): void {
   throw new ManageError("outside_group", "This admin key is bound to a group, so it cannot change groups.");
 }
 
-async function showGroup({ state }: VerbContext, group: StoredGroup) {
-  const keys = await state.keys.list();
-  return toGroup(group, keys.filter(({ groupId }) => groupId === group.id).length);
+/** Returns groups as the admin API shows them. */
+async function showGroups({ state, nowMs }: VerbContext, groups: readonly StoredGroup[]) {
+  const names = await state.groups.names();
+  const counts = Map.groupBy(await state.keys.list(), ({ groupId }) => groupId);
+  const shown = [];
+  for (const group of groups) {
+    const { fromMs, toMs } = spanOf(group, nowMs);
+    const spentUsd = await state.ledger.groupSpentUsd(group.id, { fromMs, toMs });
+    const parent = names.get(group.parentId ?? "") ?? null;
+    shown.push(toGroup(group, { spentUsd, toMs, keys: counts.get(group.id)?.length ?? 0, parent }));
+  }
+  return shown;
 }
 
-/** Returns a group as the audit log has it: without the number of its keys, which is not a part of the change. */
+async function showGroup(context: VerbContext, group: StoredGroup) {
+  const [shown] = await showGroups(context, [group]);
+  if (!shown) throw noGroup(group.id);
+  return shown;
+}
+
+/** Returns a group as the audit log has it: without facts that are not a part of the change. */
 function recorded(group: StoredGroup): object {
-  const { keys: _keys, ...rules } = toGroup(group, 0);
+  const facts = { spentUsd: "0", toMs: 0, keys: 0, parent: null };
+  const { keys: _keys, spent_usd: _spent, resets_at: _reset, parent: _name, ...rules } = toGroup(group, facts);
   return rules;
 }
 
@@ -56,13 +74,13 @@ async function changeGroup(
 }
 
 const listGroups: ReadVerb<"listGroups"> = {
-  read: async ({ state, actor }, { query }) => {
+  read: async (context, { query }) => {
+    const { state, actor } = context;
     const all = await state.groups.list();
     const reach = reachOf(actor, all);
     const seen = all.filter(({ id, name }) => isWithin(reach, id) && (query.name === undefined || name === query.name));
     const { entries, next } = pageOf(seen, query);
-    const counts = Map.groupBy(await state.keys.list(), ({ groupId }) => groupId);
-    return { data: entries.map((group) => toGroup(group, counts.get(group.id)?.length ?? 0)), next };
+    return { data: await showGroups(context, entries), next };
   },
 };
 
@@ -82,6 +100,11 @@ const createGroup = changing<"createGroup", StoredGroup>({
 });
 
 const updateGroup = changing<"updateGroup", StoredGroup>({
+  check: async ({ state, actor, nowMs, resolveModel }, { id, query, body }) => {
+    const group = await findGroup(state, actor, id);
+    assertOperator(actor);
+    if (query.force !== true) await assertBudgetLeft(state.ledger, group, toGroupChange(body, resolveModel), nowMs);
+  },
   change: (context, { id, body }) =>
     changeGroup(context, id, () => context.stores.groups.update(id, toGroupChange(body, context.resolveModel))),
   show: showGroup,

@@ -33,11 +33,16 @@ const spentBy = async ({ state: { ledger }, nowMs }: VerbContext, id: string): P
 ];
 
 const showKey = async (context: VerbContext, key: StoredKey) =>
-  toKey(key, await spentBy(context, key.id), context.nowMs);
+  toKey(key, await spentBy(context, key.id), await context.state.groups.names(), context.nowMs);
 
 /** Returns a key as the audit log has it: without its spending, which is not a part of the change. */
 function recorded(key: StoredKey, nowMs: number): object {
-  const { spent_usd: _ever, spent_this_month_usd: _month, ...rules } = toKey(key, [undefined, undefined], nowMs);
+  const {
+    spent_usd: _ever,
+    spent_this_month_usd: _month,
+    group: _name,
+    ...rules
+  } = toKey(key, [undefined, undefined], new Map(), nowMs);
   return rules;
 }
 
@@ -79,17 +84,17 @@ async function assertGroup({ stores }: Changing, reach: Reach, groupId: string |
 
 const listKeys: ReadVerb<"listKeys"> = {
   read: async ({ state, actor, nowMs }, { query }) => {
-    const reach = reachOf(actor, await state.groups.list());
+    const [reach, names] = [reachOf(actor, await state.groups.list()), await state.groups.names()];
     const keys = (await state.keys.list()).filter(
       (key) =>
         isWithin(reach, key.groupId) &&
         (query.group === undefined || key.groupId === query.group) &&
         (query.name === undefined || key.name === query.name) &&
-        (query.state === undefined || toKey(key, [undefined, undefined], nowMs).state === query.state),
+        (query.state === undefined || toKey(key, [undefined, undefined], names, nowMs).state === query.state),
     );
     const { entries, next } = pageOf(keys, query);
     const [ever, month] = [await state.ledger.spentByKey(), await state.ledger.spentByKey(monthOf(nowMs))];
-    return { data: entries.map((key) => toKey(key, [ever.get(key.id), month.get(key.id)], nowMs)), next };
+    return { data: entries.map((key) => toKey(key, [ever.get(key.id), month.get(key.id)], names, nowMs)), next };
   },
 };
 

@@ -30,7 +30,7 @@ const wireNames: Readonly<Record<NonNullable<GroupError["rule"]>, string>> = {
 
 /** Returns the refusal of a store as that of a verb. Rules that contradict other groups are a conflict. */
 export function toManageError({ message, rule }: GroupError): ManageError {
-  const isConflict = rule === undefined || rule === "parentId" || /^There is already/.test(message);
+  const isConflict = rule === undefined || rule === "parentId" || /^There is already| has spent /.test(message);
   return new ManageError(
     isConflict ? "conflict" : "invalid_value",
     message,

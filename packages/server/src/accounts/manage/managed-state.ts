@@ -20,6 +20,6 @@ export type Transact = <T>(work: (stores: ChangeStores) => Promise<T>) => Promis
 
 /** The state that the verbs read and change. */
 export interface ManagedState extends ChangeStores {
-  readonly ledger: Pick<UsageLedger, "spentUsd" | "spentByKey" | "sum">;
+  readonly ledger: Pick<UsageLedger, "spentUsd" | "spentByKey" | "groupSpentUsd" | "sum">;
   readonly transact: Transact;
 }

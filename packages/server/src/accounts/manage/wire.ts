@@ -29,6 +29,7 @@ export type Spent = readonly [ever: string | undefined, thisMonth: string | unde
 export const toKey = (
   key: StoredKey,
   [spentUsd = "0", spentThisMonthUsd = "0"]: Spent,
+  groups: ReadonlyMap<string, string>,
   nowMs: number,
 ): Schemas["Key"] => ({
   id: key.id,
@@ -38,6 +39,7 @@ export const toKey = (
   expires: timeOrNull(key.expiresMs),
   disabled: timeOrNull(key.disabledMs),
   former_secret_until: key.former && key.former.untilMs > nowMs ? isoTime(key.former.untilMs) : null,
+  group: orNull(key.groupId, (id) => groups.get(id) ?? id),
   group_id: key.groupId ?? null,
   models: orNull(key.models, (models) => [...models]),
   requests_per_minute: key.requestsPerMinute ?? null,
@@ -50,19 +52,34 @@ export const toKey = (
   spent_this_month_usd: spentThisMonthUsd,
 });
 
-export const toGroup = (group: StoredGroup, keys: number): Schemas["Group"] => ({
+/** Facts about a group besides its rules. */
+export interface GroupFacts {
+  /** US dollars in the running period, or ever. */
+  readonly spentUsd: string;
+  /** The start of the next period. */
+  readonly toMs: number;
+  /** The number of its own keys. */
+  readonly keys: number;
+  /** The name of its parent. */
+  readonly parent: string | null;
+}
+
+export const toGroup = (group: StoredGroup, facts: GroupFacts): Schemas["Group"] => ({
   id: group.id,
   name: group.name,
   state: group.disabledMs === undefined ? "active" : "disabled",
   created: isoTime(group.createdMs),
   disabled: timeOrNull(group.disabledMs),
+  parent: facts.parent,
   parent_id: group.parentId ?? null,
   budget_usd: group.budgetUsd ?? null,
   period: group.period ?? null,
   time_zone: group.timeZone ?? null,
+  spent_usd: facts.spentUsd,
+  resets_at: group.period === undefined ? null : isoTime(facts.toMs),
+  keys: facts.keys,
   max_keys: group.maxKeys ?? null,
   key_ceiling: orNull(group.keyCeiling, toCeiling),
-  keys,
 });
 
 const toCeiling = (ceiling: KeyCeiling): Exclude<Schemas["KeyCeiling"], null> => ({
