@@ -424,6 +424,8 @@ export interface components {
              * @description The time until which the secret before the last rotation still works.
              */
             former_secret_until: string | null;
+            /** @description The name of its group. */
+            group: string | null;
             /** @description The group that it belongs to. */
             group_id: string | null;
             /** @description The ids of the models that it may use. Null for all. */
@@ -536,6 +538,15 @@ export interface components {
              * @description The time at which it was disabled.
              */
             disabled: string | null;
+            /** @description The name of the group that it is in. */
+            parent: string | null;
+            /** @description The amount that its keys have spent in the running period, or ever. */
+            spent_usd: string;
+            /**
+             * Format: date-time
+             * @description The start of the next period.
+             */
+            resets_at: string | null;
             /** @description The group that it is in. */
             parent_id: string | null;
             /** @description The budget of all its keys, in each period or, without a period, for good. */
@@ -1111,6 +1122,11 @@ export interface components {
          */
         GroupId: string;
         /**
+         * @description Also sets a budget that is already spent, which refuses all requests until the next period.
+         * @example true
+         */
+        Force: boolean;
+        /**
          * @description The group of each row, `key` if absent.
          * @example key
          */
@@ -1663,7 +1679,13 @@ export interface operations {
     };
     updateGroup: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Also sets a budget that is already spent, which refuses all requests until the next period.
+                 * @example true
+                 */
+                force?: components["parameters"]["Force"];
+            };
             header?: never;
             path: {
                 /**
