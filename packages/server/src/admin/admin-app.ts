@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import admin from "@parley/contract/admin.json" with { type: "json" };
 import express from "express";
 import type { NextFunction, Request, Response } from "express";
@@ -13,7 +13,7 @@ import { newId } from "../http/new-id.ts";
 import { sendJson } from "../http/send-json.ts";
 import type { Log } from "../observe/log.ts";
 import { explainError, sendError } from "./admin-error.ts";
-import { adminFinder } from "./find-admin.ts";
+import { adminFinder, tokenOf } from "./find-admin.ts";
 import { readAdminBody } from "./read-admin-body.ts";
 
 export interface AdminDeps extends ManageDeps {
@@ -32,13 +32,11 @@ export function createAdminApp(deps: AdminDeps): RequestListener {
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing").enable("strict routing");
   app.use(authenticate(deps));
-  app.use((req: Request, _res: Response, next: NextFunction) => {
+  app.use(async (req: Request, _res: Response, next: NextFunction) => {
     // Express would ignore a slash at the end.
     if (req.path.endsWith("/")) throw new ManageError("not_found", `There is no path ${req.path.slice(0, 200)}.`);
-    readAdminBody(req).then((body) => {
-      req.body = body;
-      next();
-    }, next);
+    req.body = await readAdminBody(req);
+    next();
   });
   app.use(
     OpenApiValidator.middleware({
@@ -51,9 +49,7 @@ export function createAdminApp(deps: AdminDeps): RequestListener {
       validateRequests: { allErrors: false },
     }),
   );
-  app.use((req: Request, res: Response, next: NextFunction) => {
-    answer(deps, req, res).catch(next);
-  });
+  app.use((req: Request, res: Response) => answer(deps, req, res));
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     const requestId = String(res.getHeader("x-request-id"));
     const refusal = explainError(error, req, res) ?? explainFailure(deps, error, requestId);
@@ -92,34 +88,24 @@ const incorrect =
 /** Returns the middleware that finds the admin key. All keys that are not accepted get one answer, and are recorded. */
 function authenticate(deps: AdminDeps) {
   const find = adminFinder(deps.state, deps.nowMs);
-  return (req: AdminRequest, _res: Response, next: NextFunction): void => {
+  return async (req: AdminRequest, _res: Response, next: NextFunction): Promise<void> => {
     const from = {
       address: req.socket.remoteAddress ?? "",
       agent: (req.headers["user-agent"] ?? "").slice(0, maxAgentLength),
     };
-    const recognize = async (): Promise<void> => {
-      const { key, known } = await find(tokenOf(req));
-      if (key) {
-        req.actor = { kind: "admin_key", name: key.name, key, from };
-        return;
-      }
-      const actor = known
-        ? ({ kind: "admin_key", id: known.id, name: known.name } as const)
-        : ({ kind: "unknown", name: "" } as const);
-      const record = { atMs: deps.nowMs(), actor, from, action: "authenticate", target: { groupId: known?.groupId } };
-      await deps.refused.note({ ...record, outcome: "refused", reason: incorrect, attempts: 1 });
-      throw new ManageError("invalid_admin_key", incorrect);
-    };
-    recognize().then(() => next(), next);
+    const { key, known } = await find(tokenOf(req));
+    if (key) {
+      req.actor = { kind: "admin_key", name: key.name, key, from };
+      next();
+      return;
+    }
+    const actor = known
+      ? ({ kind: "admin_key", id: known.id, name: known.name } as const)
+      : ({ kind: "unknown", name: "" } as const);
+    const record = { atMs: deps.nowMs(), actor, from, action: "authenticate", target: { groupId: known?.groupId } };
+    await deps.refused.note({ ...record, outcome: "refused", reason: incorrect, attempts: 1 });
+    throw new ManageError("invalid_admin_key", incorrect);
   };
-}
-
-/** Returns the bearer token of a request; undefined if there is none, or more than one header. */
-function tokenOf({ rawHeaders }: IncomingMessage): string | undefined {
-  const values = rawHeaders.filter(
-    (_text, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization",
-  );
-  return values.length === 1 ? /^bearer[ ]+([!-~]+)$/i.exec(values[0]?.trim() ?? "")?.[1] : undefined;
 }
 
 /** The data that the validator adds to a request. */
@@ -145,7 +131,7 @@ async function answer(deps: AdminDeps, req: AdminRequest, res: ServerResponse): 
   } as unknown as Input<Operation>;
   if (operationId === "exportAudit") {
     assertScope(actor, routes.find(({ operation }) => operation === "exportAudit")?.scope);
-    await exportAudit(perform, input as Input<"listAudit">, res);
+    await exportAudit(perform, input, res);
     return;
   }
   const result = await perform(operationId, input);
@@ -154,7 +140,7 @@ async function answer(deps: AdminDeps, req: AdminRequest, res: ServerResponse): 
     res.end();
     return;
   }
-  const isCreated = /^create/.test(operationId);
+  const isCreated = operationId.startsWith("create");
   sendJson(res, isCreated ? 201 : 200, result);
 }
 

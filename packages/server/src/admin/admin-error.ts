@@ -65,7 +65,7 @@ function explainFault(fault: NonNullable<ValidatorError["errors"]>[number], req:
       `There is no member ${param.slice(0, 200)}.${meant(rest, req)}`,
       param.slice(0, 200),
     );
-  if (/^Unknown query parameter/.test(message)) {
+  if (message.startsWith("Unknown query parameter")) {
     const name = (param ?? /'([^']*)'/.exec(message)?.[1] ?? "").slice(0, 200);
     return new ManageError("unknown_parameter", `There is no query parameter ${name}.`, name);
   }

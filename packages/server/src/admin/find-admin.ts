@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { AdminKeyStore, StoredAdminKey } from "../accounts/admin-keys/admin-key-store.ts";
 import type { GroupStore } from "../accounts/groups/group-store.ts";
 import { hashSecret, isSameHash } from "../accounts/keys/hash-key.ts";
@@ -40,4 +41,12 @@ async function isGroupDisabled(store: Pick<GroupStore, "list">, id: string): Pro
   const own = groups.find((group) => group.id === id);
   const parent = groups.find((group) => group.id === own?.parentId);
   return own?.disabledMs !== undefined || parent?.disabledMs !== undefined;
+}
+
+/** Returns the bearer token of a request; undefined if there is none, or more than one header. */
+export function tokenOf({ rawHeaders }: IncomingMessage): string | undefined {
+  const values = rawHeaders.filter(
+    (_text, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization",
+  );
+  return values.length === 1 ? /^bearer[ ]+([!-~]+)$/i.exec(values[0]?.trim() ?? "")?.[1] : undefined;
 }

@@ -22,7 +22,7 @@ export async function readAdminBody(req: IncomingMessage): Promise<unknown> {
   const text = await readText(req);
   const value = parse(text);
   assertShallow(value, 0);
-  const [twice] = parseDocument(text, { uniqueKeys: true }).errors.filter(({ code }) => code === "DUPLICATE_KEY");
+  const twice = parseDocument(text, { uniqueKeys: true }).errors.find(({ code }) => code === "DUPLICATE_KEY");
   if (twice) throw new ManageError("invalid_json", "The body has a member twice. Send each name once.");
   return value;
 }

@@ -31,8 +31,13 @@ export function addAdminKeysCommand(program: Command): void {
       await using manage = await openManage(manageFlags.configOf(command));
       const listed = await listAll(manage.perform, "listAdminKeys");
       const rows = listed.map((key) => [
-        ...[key.id, key.name, key.state, key.group_id ?? "-", key.scopes.join(",")],
-        ...[key.expires ?? "-", key.last_used ?? "-"],
+        key.id,
+        key.name,
+        key.state,
+        key.group_id ?? "-",
+        key.scopes.join(","),
+        key.expires ?? "-",
+        key.last_used ?? "-",
       ]);
       const header = ["id", "name", "state", "group", "scopes", "expires", "last used"];
       process.stdout.write(json === true ? toJson(listed) : toTable(header, rows));

@@ -87,9 +87,11 @@ function addUpdate(onKey: OnKey): void {
     .option("--json", "as JSON")
     .action(async (name: string, flags: RuleFlags & JsonFlag, command: Command) => {
       const config = manageModelFlags.configOf(command);
-      const body = bodyOf(flags);
-      if (Object.keys(body).length === 0) command.error("error: nothing to change: name a rule, such as --expires 30d");
+      const rules = bodyOf(flags);
+      if (Object.keys(rules).length === 0 && flags.group === undefined)
+        command.error("error: nothing to change: name a rule, such as --expires 30d");
       await using manage = await openManage(config);
+      const body = { ...rules, ...(await groupRuleOf(flags, manage.perform)) };
       const id = await findStored(manage.perform, name);
       const key = await manage.perform("updateKey", { id, query: {}, body });
       show(key, flags);

@@ -116,17 +116,16 @@ async function use(
 ) {
   const { admin, token, env, ids, by } = subject;
   const filled = (text: string): string => [...ids].reduce((all, [name, id]) => all.replaceAll(name, id), text);
+  const entries = (await admin.audit()).length;
   if (by === "request") {
     const body = verb.body && filled(JSON.stringify(verb.body));
     await admin.call(token, verb.method, filled(verb.path), body);
   } else await parley(filled(verb.command).split(" "), { env });
-  const [entry] = await admin.audit();
+  const [entry, ...earlier] = await admin.audit();
+  expect([verb.command, by, earlier.length]).toEqual([verb.command, by, entries]);
   const target = entry?.target.id;
   if (verb.method === "POST" && target)
-    ids.set(
-      verb.path === "/keys" ? "KEY" : verb.path === "/admin-keys" ? "ADMIN" : verb.path === "/groups" ? "INNER" : "-",
-      target,
-    );
+    ids.set({ "/keys": "KEY", "/admin-keys": "ADMIN", "/groups": "INNER" }[verb.path] ?? "OTHER", target);
   const state = [
     await admin.local("listKeys", { id: undefined, query: {}, body: undefined }),
     await admin.local("listGroups", { id: undefined, query: {}, body: undefined }),

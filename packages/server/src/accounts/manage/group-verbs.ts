@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { StoredGroup } from "../groups/group-store.ts";
-import { assertBudgetLeft } from "../groups/check-group.ts";
+import { assertBudgetLeft, assertGroupRules } from "../groups/check-group.ts";
 import { spanOf } from "../money/budgets.ts";
 import { isWithin, reachOf } from "./actor.ts";
 import type { Actor } from "./actor.ts";
@@ -103,7 +103,10 @@ const updateGroup = changing<"updateGroup", StoredGroup>({
   check: async ({ state, actor, nowMs, resolveModel }, { id, query, body }) => {
     const group = await findGroup(state, actor, id);
     assertOperator(actor);
-    if (query.force !== true) await assertBudgetLeft(state.ledger, group, toGroupChange(body, resolveModel), nowMs);
+    const change = toGroupChange(body, resolveModel);
+    // The spent amount can only be looked up for a period that exists.
+    assertGroupRules({ ...group, ...change }, await state.groups.list());
+    if (query.force !== true) await assertBudgetLeft(state.ledger, group, change, nowMs);
   },
   change: (context, { id, body }) =>
     changeGroup(context, id, () => context.stores.groups.update(id, toGroupChange(body, context.resolveModel))),

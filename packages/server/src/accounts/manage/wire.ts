@@ -170,7 +170,7 @@ export function toKeyChange(body: Schemas["KeyUpdate"], resolve: ResolveModel, n
   assertName(body.name);
   const models = body.models?.map(resolve);
   const expires = typeof body.expires === "string" ? toFutureMs(body.expires, nowMs) : body.expires;
-  return renamed({ ...body, ...(models && { models }), expires }, keyNames) as KeyChange; // the names of its rules
+  return renamed({ ...body, ...(models && { models }), expires }, keyNames);
 }
 
 /** Returns the given rules of a group. @throws {ManageError} */
@@ -179,7 +179,7 @@ export function toGroupChange(body: Schemas["GroupUpdate"], resolve: ResolveMode
   const { key_ceiling: ceiling } = body;
   const models = ceiling?.models?.map(resolve);
   const stored = ceiling && definedOnly(renamed({ ...ceiling, ...(models && { models }) }, limitNames));
-  return renamed({ ...body, ...(stored && { key_ceiling: stored }) }, groupNames) as GroupChange; // the names of its rules
+  return renamed({ ...body, ...(stored && { key_ceiling: stored }) }, groupNames);
 }
 
 const definedOnly = (value: object): object =>
