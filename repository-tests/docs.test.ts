@@ -59,6 +59,7 @@ const runBy: Readonly<Record<string, string>> = {
   "your-app": "packages/partners/test/apps.test.ts",
   services: "packages/server/test/service.test.ts",
   fronts: "packages/inference/test/fronts/",
+  "admin-api": "packages/server/test/admin/guide.test.ts",
   "own-model": "packages/server/test/start.test.ts",
   vllm: "packages/server/test/vllm/",
   "vllm-measured": "packages/server/test/vllm/",
