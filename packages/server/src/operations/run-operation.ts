@@ -19,7 +19,7 @@ import { retrieveModel } from "./retrieve-model/retrieve-model.ts";
 /** The parts that all operations together need. */
 export interface AllDeps extends ChatDeps, KeyStateDeps {
   /** Looks up the requests and the spending of keys. */
-  readonly ledger: Pick<UsageLedger, "find" | "spentUsd">;
+  readonly ledger: Pick<UsageLedger, "find" | "spentUsd" | "groupSpentUsd">;
 }
 
 /** Returns all operations of the contract, by id. */

@@ -47,7 +47,7 @@ export function budgetsOf(caller: Caller, startedMs: number): KeyBudgets | undef
 }
 
 /** Returns the budgets of a key's groups, with the periods that contain a time. */
-const groupBudgetsOf = ({ groups }: Caller, ms: number): GroupBudget[] =>
+export const groupBudgetsOf = ({ groups }: Caller, ms: number): GroupBudget[] =>
   groups.map((group) => ({ ...group, ...spanOf(group, ms) }));
 
 /** Returns the span of a group's budget that contains a time: one of its periods, or all time. */

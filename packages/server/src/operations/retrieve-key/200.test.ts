@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { components } from "@parley/contract/types";
 import type { ScriptStep } from "@parley/inference";
 import { miniId, modelId, play, withKey } from "@parley/server/testing";
+import { openStateOf } from "../../state/open-state.ts";
+import { storesOf } from "../../../testing/shared-stores.ts";
 import { useServer } from "../../../test/use-server.ts";
 
 type KeyState = components["schemas"]["KeyState"];
@@ -84,6 +86,40 @@ test("ACCT-08 a key whose budget is spent sees it, although its requests get 402
   const { state } = await ask(key);
   expect(state.budgets[0]).toEqual({ scope: "key", limit_usd: cost, usage_usd: cost, remaining_usd: "0" });
   expect(state.budgets[1]).toMatchObject({ usage_usd: cost, remaining_usd: String(1 - Number(cost)), period: "month" });
+});
+
+test("ACCT-08 ACCT-09 the budgets of its group and of that group's parent have their names and zones", async () => {
+  const { dataDir } = server();
+  await using state = await openStateOf({ dataDir, databaseUrl: storesOf(dataDir)?.databaseUrl });
+  const times = { createdMs: 0, timeZone: "Asia/Kathmandu" } as const;
+  const parent = { id: "grp_0000000000aa", name: "company", budgetUsd: "100", createdMs: 0 };
+  await state.groups.insert(parent);
+  const group = {
+    id: "grp_0000000000bb",
+    name: "search",
+    parentId: parent.id,
+    budgetUsd: "7",
+    period: "day",
+    ...times,
+  } as const;
+  await state.groups.insert(group);
+  const key = withKey(await server().makeKey({ groupId: group.id }));
+  const { usage } = await server().complete(play("short"), key);
+  const { state: seen } = await ask(key);
+  const [own, above] = seen.budgets;
+  expect(seen.budgets).toHaveLength(2);
+  expect(own).toMatchObject({
+    scope: "group",
+    name: "search",
+    limit_usd: "7",
+    period: "day",
+    time_zone: "Asia/Kathmandu",
+  });
+  // Midnight in Kathmandu is at 18:15 in UTC.
+  expect(own?.resets_at).toMatch(/T18:15:00\.000Z$/);
+  expect(above).toMatchObject({ scope: "parent_group", name: "company", limit_usd: "100", usage_usd: usage.cost_usd });
+  expect(above).not.toHaveProperty("resets_at");
+  expect(own?.usage_usd).toBe(usage.cost_usd);
 });
 
 function startOfNextMonth(): string {

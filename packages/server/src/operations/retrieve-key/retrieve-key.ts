@@ -6,6 +6,7 @@ import type { KeyStore } from "../../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
 import type { LimitState } from "../../accounts/limits/limit-store.ts";
 import type { Limits } from "../../accounts/limits/limits.ts";
+import { groupBudgetsOf } from "../../accounts/money/budgets.ts";
 import { monthOf, startOfNextMonth } from "../../accounts/money/month.ts";
 import { modelsFor } from "../../models/pick-engine.ts";
 import type { ServedModels } from "../../models/pick-engine.ts";
@@ -17,7 +18,7 @@ type KeyBudget = KeyState["budgets"][number];
 export interface KeyStateDeps {
   readonly models: ServedModels;
   readonly keys: Pick<KeyStore, "find">;
-  readonly ledger: Pick<UsageLedger, "spentUsd">;
+  readonly ledger: Pick<UsageLedger, "spentUsd" | "groupSpentUsd">;
   readonly limits: Limits;
   /** The wall clock, in milliseconds since 1970. */
   readonly nowMs: () => number;
@@ -30,7 +31,7 @@ export const retrieveKey =
     const [key, { requests, tokens }, budgets] = await Promise.all([
       keys.find(caller.keyId),
       limits.states(caller),
-      budgetsOf(caller, ledger, nowMs()),
+      statesOf(caller, ledger, nowMs()),
     ]);
     const rateOf = ({ limit, remaining, resetMs }: LimitState): KeyState["limits"]["requests"] => ({
       limit,
@@ -54,21 +55,28 @@ export const retrieveKey =
 
 const toTime = (ms: number): string => new Date(ms).toISOString();
 
-/** Returns the budgets of a key: its total, then that of the month. */
-async function budgetsOf(
-  { keyId, budgetUsd, monthlyBudgetUsd }: Caller,
-  ledger: Pick<UsageLedger, "spentUsd">,
-  nowMs: number,
-): Promise<KeyBudget[]> {
+/** Returns the budgets of a key: its total, that of the month, then those of its group and of that group's parent. */
+async function statesOf(caller: Caller, ledger: KeyStateDeps["ledger"], nowMs: number): Promise<KeyBudget[]> {
+  const { keyId, budgetUsd, monthlyBudgetUsd } = caller;
   const month = { period: "month", time_zone: "UTC", resets_at: toTime(startOfNextMonth(nowMs)) } as const;
   const budgets: KeyBudget[] = [];
-  if (budgetUsd !== undefined) budgets.push(stateOf(budgetUsd, await ledger.spentUsd(keyId)));
-  if (monthlyBudgetUsd === undefined) return budgets;
-  const spentUsd = await ledger.spentUsd(keyId, monthOf(nowMs));
-  return [...budgets, { ...stateOf(monthlyBudgetUsd, spentUsd), ...month }];
+  if (budgetUsd !== undefined) budgets.push({ scope: "key", ...amountsOf(budgetUsd, await ledger.spentUsd(keyId)) });
+  if (monthlyBudgetUsd !== undefined) {
+    const spentUsd = await ledger.spentUsd(keyId, monthOf(nowMs));
+    budgets.push({ scope: "key", ...amountsOf(monthlyBudgetUsd, spentUsd), ...month });
+  }
+  for (const [depth, group] of groupBudgetsOf(caller, nowMs).entries()) {
+    const { id, name, budgetUsd: limitUsd, period, timeZone, fromMs, toMs } = group;
+    if (limitUsd === undefined) continue;
+    const scope = depth === 0 ? "group" : "parent_group";
+    const renewal = period && timeZone && { period, time_zone: timeZone, resets_at: toTime(toMs) };
+    const spentUsd = await ledger.groupSpentUsd(id, { fromMs, toMs });
+    budgets.push({ scope, name, ...amountsOf(limitUsd, spentUsd), ...renewal });
+  }
+  return budgets;
 }
 
-function stateOf(limitUsd: string, usageUsd: string): KeyBudget {
+function amountsOf(limitUsd: string, usageUsd: string): Pick<KeyBudget, "limit_usd" | "usage_usd" | "remaining_usd"> {
   const rest = new Big(limitUsd).minus(usageUsd);
-  return { scope: "key", limit_usd: limitUsd, usage_usd: usageUsd, remaining_usd: rest.lt(0) ? "0" : rest.toFixed() };
+  return { limit_usd: limitUsd, usage_usd: usageUsd, remaining_usd: rest.lt(0) ? "0" : rest.toFixed() };
 }
