@@ -109,6 +109,10 @@ def places_in(value: object, schema: Schema = request_schema, path: str = "") ->
 unsupported_members = frozenset(entry["member"] for entry in request_schema["x-unsupported-members"])
 
 
+# Names of headers and parts of paths, which an error may name, too.
+parameter_names = frozenset(parameter["name"] for parameter in document["components"]["parameters"].values())
+
+
 @cache
 def places() -> frozenset[str]:
     """Returns every member of the contract's request, at every depth."""

@@ -96,6 +96,9 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
     if IS_SCRIPTED and SOURCE == "grammar" and _sent == STALL_AT and is_chat(context):
         case.body = draw_request.scenario(Random(0), "stalls")
         case.headers.clear()
+    # Another name for each call: the same name with another body is refused, whatever the body is.
+    if "Idempotency-Key" in case.headers:
+        case.headers["Idempotency-Key"] = f"call {_sent}"
     # Not set in the configuration, which would override the headers of a case: some cases have another key.
     if not IS_AUTH_RUN:
         is_unauthenticated = _sent % UNAUTHENTICATED_EVERY == 0 and not is_chat(context)

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from parley_fuzz.contract import catalog, edge, place_at_fault, unsupported_members, without_indexes
+from parley_fuzz.contract import catalog, edge, parameter_names, place_at_fault, unsupported_members, without_indexes
 from parley_fuzz.exchange import Exchange
 from parley_fuzz.schema_validators import fault_of
 
@@ -57,7 +57,7 @@ def _overflow(error: dict[str, Any]) -> str | None:
 
 
 def _unknown_param(param: str | None, code: str, message: str) -> str | None:
-    if param is None or code == "unknown_parameter":
+    if param is None or code == "unknown_parameter" or param in parameter_names:
         return None
     is_unsupported = code == "unsupported_parameter" and without_indexes(param) in unsupported_members
     if place_at_fault(param) is None and not is_unsupported:
