@@ -71,7 +71,9 @@ function compare(path: readonly string[], before: unknown, now: unknown, ofAddit
   if (JSON.stringify(before) === JSON.stringify(now)) return [];
   if (isText(path.at(-1) ?? "")) return [{ grade: "editorial", place, what: "has other words" }];
   if (before === undefined) return [{ grade: ofAddition, place, what: "is added" }];
-  if (now === undefined) return [{ grade: "breaking", place, what: "is removed" }];
+  // A member that had no effect has one now. A strict request that was refused for it is accepted.
+  const hasEffectNow = now === undefined && path.at(-1)?.endsWith("x-ignored") === true;
+  if (now === undefined) return [{ grade: hasEffectNow ? "additive" : "breaking", place, what: "is removed" }];
   if (isRecord(before) && isRecord(now)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
     return names.flatMap((name) => compare([...path, name], before[name], now[name], ofAddition));

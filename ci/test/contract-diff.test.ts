@@ -65,6 +65,12 @@ const edits: readonly (readonly [title: string, grade: Grade, place: string, edi
     (d) => d.components.schemas.ContentPart["x-unsupported-values"].push("smell"),
   ],
   [
+    "a member has an effect now",
+    "additive",
+    "components schemas ChatCompletionRequest properties store x-ignored",
+    (d) => delete request(d).properties.store["x-ignored"],
+  ],
+  [
     "a member has no effect any more",
     "breaking",
     "components schemas ChatCompletionRequest properties metadata x-ignored",

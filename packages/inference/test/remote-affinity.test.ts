@@ -60,6 +60,21 @@ const tried = [
   ...kinds.slice(1, 2).map(([title, begin]) => [title, "chat", begin] as const),
 ];
 
+test("requests with one prompt_cache_key go to one worker, whatever they begin with", async () => {
+  const { workers } = await openWorkers(4);
+  const engine = await start(workers);
+  const chosen = async (cacheKey: string, name: string): Promise<number> => {
+    const before = countsOf(workers);
+    await askOne(engine, { messages: opened(name), origin: { ...origin, cacheKey }, maxTokens: 8 });
+    return since(workers, before).indexOf(1);
+  };
+  const sameKey = [await chosen("one", "Ada"), await chosen("one", "Ben"), await chosen("one", "Cem")];
+  expect(new Set(sameKey).size).toBe(1);
+  const others: number[] = [];
+  for (const name of names.slice(0, 8)) others.push(await chosen(name, name));
+  expect(new Set(others).size).toBeGreaterThan(1);
+});
+
 test.each(tried)(
   "200 conversations %s, by %s: each worker has its part, and second turns find the first",
   async (...its) => {

@@ -6,7 +6,7 @@ import { overlook, overlookCode, completed, messagesOf, misjudge, replied, stric
 import type { SeededBugs } from "./mutate.ts";
 
 const missing = (param: RegExp) => overlookCode("missing_required_parameter", param);
-const harmless = new Set(["store", "service_tier", "safety_identifier", "prompt_cache_key", "verbosity"]);
+const harmless = new Set(["store", "service_tier", "safety_identifier", "verbosity"]);
 const isText = (value: unknown): boolean => typeof value === "string";
 
 const engineFailed = { type: "server_error", param: null, code: "upstream_error" };
@@ -68,6 +68,9 @@ export const request: SeededBugs = {
   "ignored-in-silence": { ignored: () => [] },
   "nested-unknown-unnamed": { ignored: (names) => names.filter((name) => !name.includes("[")) },
   "store-unnamed": { ignored: (names) => names.filter((name) => !harmless.has(name)) },
+  "cache-key-named": {
+    ignored: (names, body) => (body["prompt_cache_key"] === undefined ? names : ["prompt_cache_key", ...names]),
+  },
   "store-refused": strict((body) => "store" in body && body["store"] !== null, 400, "store"),
   "null-named": {
     ignored: (names, body) => [

@@ -264,7 +264,7 @@ export interface components {
             service_tier?: string | null;
             /** @description Accepted and named in `x-ignored-params`. */
             safety_identifier?: string | null;
-            /** @description Accepted and named in `x-ignored-params`. Prompts are cached without it. */
+            /** @description A hint. Where several engines serve a model, requests of one API key with the same value go to the same engine while it has room. So prompts that begin alike find each other in its cache. It does not change the answer. */
             prompt_cache_key?: string | null;
             /** @description Accepted and named in `x-ignored-params`. */
             verbosity?: string | null;

@@ -6,7 +6,10 @@ import type { ServedModel } from "./protocol-adapter.ts";
  * messages from the first one on, and the salt of the key, because an engine reuses a prompt for one salt only.
  */
 export interface Conversation {
-  /** Covers the messages up to the first one that is not a system message. All turns of a conversation have it in common. */
+  /**
+   * Covers the caller's `prompt_cache_key`, or without one the messages up to the first one that is not a system message. All
+   * turns of a conversation have it in common.
+   */
   readonly opening: number;
   /** Covers the messages up to each one that is not a system message, in order. */
   readonly turns: readonly number[];
@@ -31,7 +34,8 @@ export function findConversation(
 ): Conversation | undefined {
   if (origin === undefined || !upstream.hasChoice) return undefined;
   const hash = new PrefixHash();
-  hash.add(saltOf?.({ key: origin.placedAs ?? origin.key }) ?? "");
+  const salt = saltOf?.({ key: origin.placedAs ?? origin.key }) ?? "";
+  hash.add(salt);
   const [turns, blocks]: [number[], number[]] = [[], []];
   let lastBlock: number | undefined;
   for (const message of messages) {
@@ -40,7 +44,8 @@ export function findConversation(
     lastBlock = found.at(-1);
     if (message.role !== "system" && message.role !== "developer") turns.push(hash.value);
   }
-  return { opening: turns[0] ?? hash.value, turns, blocks, lastBlock };
+  const named = origin.cacheKey === undefined ? undefined : hashOf(JSON.stringify([salt, origin.cacheKey]));
+  return { opening: named ?? turns[0] ?? hash.value, turns, blocks, lastBlock };
 }
 
 /** @returns a hash for each block, if the message is long */

@@ -108,7 +108,7 @@ describe("a member without effect", () => {
   test("REQ-11 REQ-13 is accepted and named, in the order of the request", async () => {
     const members = { verbosity: "low", mood: 1, store: true, service_tier: "auto", prompt_cache_key: "k", zeal: [] };
     expect(await ignoredIn({ ...members, safety_identifier: "s" })).toBe(
-      "verbosity,mood,store,service_tier,prompt_cache_key,zeal,safety_identifier",
+      "verbosity,mood,store,service_tier,zeal,safety_identifier",
     );
   });
 
