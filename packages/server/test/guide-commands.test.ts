@@ -49,6 +49,7 @@ const tried: readonly Guide[] = [
       [/ vllm install$/, "downloads 5 GB: vllm/ has tests with a real vLLM"],
       [/^docker build /, "needs a Docker engine and the same 5 GB"],
       [/^PARLEY_ENGINE=/, "needs a vLLM: vllm/ starts it as a process and in a container"],
+      [/ engine doctor MODEL --front/, "needs a model behind a front: fronts/ and remote-fronts.test.ts have some"],
       [/ engine logs MODEL/, "needs an engine with a log of its own"],
       [/ engine restart MODEL/, "needs an engine that can be restarted"],
       [/ report:vllm/, "takes an hour"],

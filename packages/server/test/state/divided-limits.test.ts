@@ -85,13 +85,16 @@ describe.skipIf(valkeyProgram === undefined)("limits while Valkey is away (this 
       for (const lease of leases) await lease.commit(0);
     }
     expect(granted).toBe(60);
+    const restartedMs = performance.now();
     await valkey.restart();
     await isBack(servers);
     // Until the other servers have come back, too, each keeps to its part.
     expect(servers.map(({ limits }) => limits.isDivided())).toEqual([true, true, true]);
     now += 2000;
     expect(servers.map(({ limits }) => limits.isDivided())).toEqual([false, false, false]);
-    expect((await takeAll(servers, limits)).length).toBeLessThanOrEqual(2);
+    // One a second comes back.
+    const taken = await takeAll(servers, limits);
+    expect(taken.length).toBeLessThanOrEqual(Math.ceil((performance.now() - restartedMs) / 1000) + 1);
     expect(lines).toEqual([
       ...servers.map(() => "the shared limits cannot be reached: each server grants its part of them"),
       ...servers.map(() => "the limits are shared again"),

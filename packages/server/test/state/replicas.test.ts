@@ -119,7 +119,12 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
     const [server, other] = servers;
     const token = await server.makeKey({ name: "survivor", budgetUsd: "10", monthlyBudgetUsd: "10" });
     const id = (await server.running.keys.list()).find(({ name }) => name === "survivor")?.id ?? "";
+    await until(
+      () => fetch(`${other!.origin}/ready`),
+      ({ status }) => status === 200,
+    );
     const running = await other!.chat({ ...play("long"), stream: true, max_completion_tokens: 300 }, withKey(token));
+    expect(running.status).toBe(200);
     await postgres.kill();
     const refusal = await server.refuse({}, withKey(token));
     expect(refusal).toMatchObject({ status: 503, code: "service_unavailable" });
