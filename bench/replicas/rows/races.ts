@@ -1,3 +1,5 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { modelId } from "@parley/server/testing";
 import type { KeyRules } from "@parley/server/testing";
 import type { Cluster } from "../cluster.ts";
 import { countStatuses, race, served } from "../requests.ts";
@@ -88,4 +90,41 @@ const places: Row = {
   },
 };
 
-export const races: readonly Row[] = [budget, requestsPerMinute, tokensPerMinute, places];
+/** Sends a request with an idempotency key until no other one runs. @returns the text of its answer */
+async function insist(url: string, token: string, name: string, stream: boolean): Promise<string> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": name };
+  const messages = [{ role: "user", content: "script:long" }];
+  const body = JSON.stringify({ model: modelId, messages, stream });
+  for (;;) {
+    const response = await fetch(`${url}/chat/completions`, { method: "POST", headers, body });
+    const text = await response.text();
+    if (response.status !== 409) return response.status === 200 ? text : `status ${response.status}`;
+    await wait(50 + Math.random() * 100);
+  }
+}
+
+const duplicates = (stream: boolean): Row => ({
+  name: stream ? "duplicates-streamed" : "duplicates",
+  event: `${stream ? "streamed" : "plain"} requests with one Idempotency-Key race over three servers`,
+  wanted: "1 generation, and its answer for all",
+  run: async (cluster, { requests }) => {
+    const { id, token } = await cluster.makeKey({});
+    const servers = cluster.servers.slice(0, 3);
+    const ask = (index: number): Promise<string> =>
+      insist(servers[index % servers.length]?.url ?? "", token, `row ${String(stream)}`, stream);
+    const answers = await Promise.all(Array.from({ length: requests }, (_none, index) => ask(index)));
+    const entries = await cluster.entriesOf(id);
+    const different = new Set(answers);
+    const found = `${entries.length} generation of ${requests} requests; ${different.size} answer`;
+    return { found, isKept: entries.length === 1 && different.size === 1 && !answers[0]?.startsWith("status") };
+  },
+});
+
+export const races: readonly Row[] = [
+  budget,
+  requestsPerMinute,
+  tokensPerMinute,
+  places,
+  duplicates(false),
+  duplicates(true),
+];
