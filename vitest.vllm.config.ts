@@ -7,7 +7,7 @@ const files = isWhole ? "*" : "{contract,truth,chat,cache-salt,affinity,faults,s
 /** Tests against a real vLLM. One file after another: every engine takes a core and two gigabytes. */
 export default defineConfig({
   test: {
-    include: [`packages/*/test/vllm/**/${files}.vllm.ts`, "packages/inference/test/fronts/*.fronts.ts"],
+    include: [`packages/*/test/vllm/**/${files}.vllm.ts`, "packages/{inference,server}/test/fronts/*.fronts.ts"],
     maxWorkers: 1,
     fileParallelism: false,
     testTimeout: 600_000,
