@@ -80,6 +80,13 @@ async function askUntilRefused(token: string): Promise<Sent<Public["ErrorRespons
   throw new Error("the budget was never spent");
 }
 
+/** Returns the steps in the audit log, the oldest first. */
+async function readSteps(): Promise<readonly unknown[]> {
+  const { body: log } = await send<Admin["AuditPage"]>(`${adminUrl}/audit?limit=100`, portal);
+  const steps = log.data.map(({ action, actor, outcome, target }) => [action, actor.name, outcome, target?.name]);
+  return steps.toReversed();
+}
+
 test("a team spends its group's budget, goes on in the next month, and every step is in the audit log", async () => {
   const budget = { budget_usd: "0.00004", period: "month", time_zone: zone };
   const group = await make<Admin["Group"]>(`${adminUrl}/groups`, portal, {
@@ -122,11 +129,7 @@ test("a team spends its group's budget, goes on in the next month, and every ste
   );
   expect(answer.status).toBe(200);
 
-  const { body: log } = await send<Admin["AuditPage"]>(`${adminUrl}/audit?limit=100`, portal);
-  const steps = log.data
-    .map(({ action, actor, outcome, target }) => [action, actor.name, outcome, target?.name])
-    .toReversed();
-  expect(steps).toMatchObject([
+  expect(await readSteps()).toMatchObject([
     ["createAdminKey", expect.any(String), "done", "portal"],
     ["createKey", expect.any(String), "done", "first key"],
     ["createGroup", "portal", "done", "search"],
