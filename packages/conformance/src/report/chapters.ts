@@ -61,14 +61,15 @@ export interface Failure {
 
 /** Every failure once: clauses that hurt SDKs first, then those that must be kept, then those with most others. */
 export function failuresOf({ causes, clauses }: Report): readonly Failure[] {
+  const folded = new Set<string>();
   const found = causes.flatMap(({ clause: id, cause, also }) => {
-    // A failure that the baseline allows heads no others.
+    // A failure that the baseline allows heads no others. One that has two causes is shown with the first of them.
     const [clause, ...others] = [id, ...also]
       .flatMap((one) => clauses.find((clause) => clause.id === one) ?? [])
-      .filter(({ state }) => state !== "XFAIL");
+      .filter(({ state, id: own }) => state !== "XFAIL" && !folded.has(own));
+    for (const one of [clause, ...others]) if (one) folded.add(one.id);
     return clause ? [{ clause, cause, also: others.map((one) => one.id) }] : [];
   });
-  const folded = new Set(found.flatMap(({ clause, also }) => [clause.id, ...also]));
   const others = clauses.filter((one) => isBroken(one) && one.state !== "XFAIL" && !folded.has(one.id));
   const weightOf = ({ clause, also }: Failure): number =>
     (clause.interop === "FAIL" ? 1000 : 0) + (clause.state === "WARN" ? 0 : 500) + also.length;
