@@ -1531,10 +1531,7 @@ export interface components {
          * @example order-4711/attempt-2
          */
         XClientRequestId: string;
-        /**
-         * @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). A key that breaks the rule is refused with 400 `invalid_value`.
-         * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
-         */
+        /** @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). A key that breaks the rule is refused with 400 `invalid_value`. */
         IdempotencyKey: string;
     };
     requestBodies: never;
@@ -1683,10 +1680,7 @@ export interface operations {
                  * @example order-4711/attempt-2
                  */
                 "X-Client-Request-Id"?: components["parameters"]["XClientRequestId"];
-                /**
-                 * @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). A key that breaks the rule is refused with 400 `invalid_value`.
-                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
-                 */
+                /** @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). A key that breaks the rule is refused with 400 `invalid_value`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
