@@ -3,7 +3,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { miniFolder } from "@parley/inference/testing";
 import { openPlace } from "@parley/inference/testing/places";
-import { knownFronts, startFront } from "@parley/inference/testing/vllm";
+import { knownFronts, MissingFrontError, programOf } from "@parley/inference/testing/fronts";
+import { startFront } from "@parley/inference/testing/vllm";
 import { miniId, say, startTestServer } from "@parley/server/testing";
 
 /** Streams through a real router over two stand-in workers, one of which is killed while all of them run. */
@@ -23,48 +24,66 @@ async function slowly(response: ServerResponse): Promise<void> {
   response.end("data: [DONE]\n\n");
 }
 
-test(`none of ${streams} streams is cut in silence, and the ledger has what was delivered`, async () => {
-  const places = await Promise.all([0, 1].map(() => openPlace((response) => void slowly(response))));
-  for (const place of places) place.listed = { id: miniId };
-  const front = knownFronts.find(({ name }) => name === "vllm-router");
-  if (!front) throw new Error("the table of fronts has vllm-router");
-  const wide = ["--max-concurrent-requests", "2000", "--queue-size", "2000"];
-  const args = [...(front.policies["consistent_hash-tuned"] ?? []), ...wide];
-  await using router = await startFront(
-    front,
-    places.map(({ url }) => url),
-    args,
-  );
-  const remote = { urls: router.urls, model: miniId, tokenizer: miniFolder, front: "vllm-router" } as const;
-  const models = { "model-1-mini": { engine: "remote", slots: streams, remote } } as const;
-  await using server = await startTestServer({ settings: { models } });
-  const read = async (index: number) => {
-    const body = { model: miniId, stream: true, max_completion_tokens: 8, ...say(`Conversation ${index}`) };
-    const response = await server.chat({ ...body, prompt_cache_key: `c${index}` });
-    const text = await response.text();
-    const delivered = Array.from(text.matchAll(/"content":"([a-h]+)"/g), ([, part = ""]) => part).join("");
-    return {
-      id: response.headers.get("x-request-id") ?? "",
-      isWhole: text.includes("data: [DONE]"),
-      hasFailed: /"error":\{/.test(text),
-      delivered: delivered.length,
+const front = knownFronts.find(({ name }) => name === "vllm-router");
+const missing = missingOf();
+if (missing !== undefined) console.warn(`vllm-router was not run: ${missing}`);
+
+/** Returns the reason why the router cannot be run here. */
+function missingOf(): string | undefined {
+  try {
+    if (front?.program) programOf(front.program);
+    return undefined;
+  } catch (error) {
+    if (error instanceof MissingFrontError) return error.message;
+    throw error;
+  }
+}
+
+test.skipIf(missing !== undefined)(
+  `none of ${streams} streams is cut in silence, and the ledger has what was delivered`,
+  async () => {
+    const places = await Promise.all([0, 1].map(() => openPlace((response) => void slowly(response))));
+    for (const place of places) place.listed = { id: miniId };
+    if (!front) throw new Error("the table of fronts has vllm-router");
+    const wide = ["--max-concurrent-requests", "2000", "--queue-size", "2000"];
+    const args = [...(front.policies["consistent_hash-tuned"] ?? []), ...wide];
+    await using router = await startFront(
+      front,
+      places.map(({ url }) => url),
+      args,
+    );
+    const remote = { urls: router.urls, model: miniId, tokenizer: miniFolder, front: "vllm-router" } as const;
+    const models = { "model-1-mini": { engine: "remote", slots: streams, remote } } as const;
+    await using server = await startTestServer({ settings: { models } });
+    const read = async (index: number) => {
+      const body = { model: miniId, stream: true, max_completion_tokens: 8, ...say(`Conversation ${index}`) };
+      const response = await server.chat({ ...body, prompt_cache_key: `c${index}` });
+      const text = await response.text();
+      const delivered = Array.from(text.matchAll(/"content":"([a-h]+)"/g), ([, part = ""]) => part).join("");
+      return {
+        id: response.headers.get("x-request-id") ?? "",
+        isWhole: text.includes("data: [DONE]"),
+        hasFailed: /"error":\{/.test(text),
+        delivered: delivered.length,
+      };
     };
-  };
-  const reading = Array.from({ length: streams }, (_none, index) => read(index));
-  await wait(2500);
-  await places[0]?.stop();
-  const seen = await Promise.all(reading);
-  const failed = seen.filter(({ hasFailed }) => hasFailed);
-  process.stdout.write(`${failed.length} of ${streams} streams ended with an error, the others whole\n`);
-  expect(failed.length).toBeGreaterThan(streams / 5);
-  expect(failed.length).toBeLessThan(streams);
-  // Each has one end: an error, or [DONE].
-  expect(seen.filter(({ isWhole, hasFailed }) => isWhole === hasFailed)).toEqual([]);
-  const rows = new Map((await server.ledger()).map((row) => [row.id, row]));
-  expect(rows.size).toBe(streams);
-  const shown = seen.map(({ id, delivered, isWhole }) => [id, delivered, isWhole ? "complete" : "failed"]);
-  expect(shown.map(([id]) => [id, rows.get(String(id))?.completion_tokens, rows.get(String(id))?.outcome])).toEqual(
-    shown,
-  );
-  expect(failed.every(({ id }) => rows.get(id)?.cost_usd === "0")).toBe(true);
-}, 120_000);
+    const reading = Array.from({ length: streams }, (_none, index) => read(index));
+    await wait(2500);
+    await places[0]?.stop();
+    const seen = await Promise.all(reading);
+    const failed = seen.filter(({ hasFailed }) => hasFailed);
+    process.stdout.write(`${failed.length} of ${streams} streams ended with an error, the others whole\n`);
+    expect(failed.length).toBeGreaterThan(streams / 5);
+    expect(failed.length).toBeLessThan(streams);
+    // Each has one end: an error, or [DONE].
+    expect(seen.filter(({ isWhole, hasFailed }) => isWhole === hasFailed)).toEqual([]);
+    const rows = new Map((await server.ledger()).map((row) => [row.id, row]));
+    expect(rows.size).toBe(streams);
+    const shown = seen.map(({ id, delivered, isWhole }) => [id, delivered, isWhole ? "complete" : "failed"]);
+    expect(shown.map(([id]) => [id, rows.get(String(id))?.completion_tokens, rows.get(String(id))?.outcome])).toEqual(
+      shown,
+    );
+    expect(failed.every(({ id }) => rows.get(id)?.cost_usd === "0")).toBe(true);
+  },
+  120_000,
+);
