@@ -5,7 +5,7 @@ import { miniFolder } from "@parley/inference/testing";
 import { openPlace } from "@parley/inference/testing/places";
 import { knownFronts, MissingFrontError, programOf } from "@parley/inference/testing/fronts";
 import { startFront } from "@parley/inference/testing/vllm";
-import { miniId, say, startTestServer } from "@parley/server/testing";
+import { miniId, say, startTestServer, until } from "@parley/server/testing";
 
 /** Streams through a real router over two stand-in workers, one of which is killed while all of them run. */
 
@@ -77,7 +77,11 @@ test.skipIf(missing !== undefined)(
     expect(failed.length).toBeLessThan(streams);
     // Each has one end: an error, or [DONE].
     expect(seen.filter(({ isWhole, hasFailed }) => isWhole === hasFailed)).toEqual([]);
-    const rows = new Map((await server.ledger()).map((row) => [row.id, row]));
+    const entries = await until(
+      () => server.ledger(),
+      (all) => all.every(({ outcome }) => outcome !== "open"),
+    );
+    const rows = new Map(entries.map((row) => [row.id, row]));
     expect(rows.size).toBe(streams);
     const shown = seen.map(({ id, delivered, isWhole }) => [id, delivered, isWhole ? "complete" : "failed"]);
     expect(shown.map(([id]) => [id, rows.get(String(id))?.completion_tokens, rows.get(String(id))?.outcome])).toEqual(
