@@ -4,7 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { exitCodeOf } from "@parley/common/exit-code";
-import { MissingFrontError, knownFronts, programOf, workerKinds } from "@parley/inference/testing/fronts";
+import { knownFronts, missingOf, workerKinds } from "@parley/inference/testing/fronts";
 import { findVllm } from "@parley/inference/vllm";
 
 const root = join(import.meta.dirname, "../..");
@@ -85,7 +85,7 @@ async function run(): Promise<number> {
   for (const [index, row] of rows.entries()) {
     if (isStopped) break;
     print(`[${index + 1}/${rows.length}] ${row} over two workers (${flags.workers})`);
-    const missing = missingOf(row);
+    const missing = whyMissing(row);
     if (missing !== undefined) {
       print(`  not run: ${missing}`);
       continue;
@@ -105,15 +105,9 @@ async function run(): Promise<number> {
   return isStopped ? 130 : Number(isFaulty);
 }
 
-function missingOf(row: string): string | undefined {
-  const program = knownFronts.find(({ name }) => row.startsWith(`${name}:`))?.program;
-  try {
-    if (program) programOf(program);
-    return undefined;
-  } catch (error) {
-    if (error instanceof MissingFrontError) return error.message;
-    throw error;
-  }
+function whyMissing(row: string): string | undefined {
+  const front = knownFronts.find(({ name }) => row.startsWith(`${name}:`));
+  return front && missingOf(front);
 }
 
 function measure(row: string, folder: string): Promise<number> {

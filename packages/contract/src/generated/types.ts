@@ -1109,7 +1109,7 @@ export interface components {
             prompt_tokens?: number;
             /** @description With `context_length_exceeded`, the maximum of the request, or else that of the model. */
             max_completion_tokens?: number;
-            /** @description With `request_in_progress` and `idempotency_key_reused`, the id of the request that had the `Idempotency-Key` first. */
+            /** @description With `request_in_progress` and `idempotency_key_reused`, the id of the earlier request that was sent with this `Idempotency-Key`. */
             request_id?: string;
             /** @description With `insufficient_quota`, the maximum price of the request in US dollars, if a part of the budget is left. */
             needed_usd?: string;

@@ -14,7 +14,7 @@ import {
 } from "../../testing/fronts/measure-front.ts";
 import { openStandIns, openWorkersOf } from "../../testing/fronts/open-workers.ts";
 import type { FrontWorkers, StandIns } from "../../testing/fronts/open-workers.ts";
-import { MissingFrontError, programOf, startFront } from "../../testing/fronts/start-front.ts";
+import { missingOf, startFront } from "../../testing/fronts/start-front.ts";
 import type { StartedFront } from "../../testing/fronts/start-front.ts";
 import { neverEnding, noBlanks, startElsewhere, testTimings } from "../../testing/vllm/start-vllm.ts";
 import { testEngineContract } from "../engine-contract.ts";
@@ -40,17 +40,6 @@ const rows = knownFronts.flatMap((front) =>
     .filter((policy) => isWanted(front, policy))
     .map((policy) => ({ front, policy, missing: missingOf(front) })),
 );
-
-/** Returns the reason why a front cannot be run here. */
-function missingOf({ program }: KnownFront): string | undefined {
-  try {
-    if (program) programOf(program);
-    return undefined;
-  } catch (error) {
-    if (error instanceof MissingFrontError) return error.message;
-    throw error;
-  }
-}
 
 for (const { front, missing } of rows.filter((row) => row.missing !== undefined))
   console.warn(`${front.name} was not run: ${missing}`);

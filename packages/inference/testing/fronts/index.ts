@@ -1,2 +1,2 @@
 export { knownFronts, workerKinds } from "./known-fronts.ts";
-export { MissingFrontError, programOf } from "./start-front.ts";
+export { missingOf } from "./start-front.ts";

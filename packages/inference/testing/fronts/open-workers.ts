@@ -9,7 +9,7 @@ import { openMockers } from "./open-mockers.ts";
 import { readMetrics, sumOf } from "./read-metrics.ts";
 import { programOf } from "./start-front.ts";
 
-/** A worker behind a front. */
+/** One of the engines between which a front chooses. */
 export interface FrontWorker extends AsyncDisposable {
   readonly url: string;
   /** Returns the number of completion requests that have ended or run. */

@@ -42,6 +42,17 @@ export function programOf({ package: wanted, file, variable }: FrontProgram): st
   return found;
 }
 
+/** Returns the reason why a front cannot be run here; undefined if it can. */
+export function missingOf({ program }: KnownFront): string | undefined {
+  try {
+    if (program) programOf(program);
+    return undefined;
+  } catch (error) {
+    if (error instanceof MissingFrontError) return error.message;
+    throw error;
+  }
+}
+
 export interface StartedFront extends AsyncDisposable {
   /** The addresses for Parley: one, or without a program those of the workers. */
   readonly urls: readonly string[];

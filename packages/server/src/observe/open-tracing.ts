@@ -73,7 +73,7 @@ export function openTracing({ endpoint, ratio, nowMs, onFailure }: TracingOption
   };
 }
 
-/** The attributes of this process. Those of `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` override them. */
+/** Returns the attributes that describe this process. `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` override them. */
 function ownResource(): Resource {
   const own = resourceFromAttributes({
     "service.name": "parley",

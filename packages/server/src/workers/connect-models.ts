@@ -7,7 +7,7 @@ import type { ServedModel } from "../models/served-model.ts";
 import type { EngineNews, ParentNews, WorkerSetup } from "./process-calls.ts";
 import type { RemoteSlots } from "./remote-state.ts";
 
-/** The calls of the parent that the models of a worker need. */
+/** The functions of the parent process that the models of a worker process call. */
 export interface ModelsParent {
   /** Checks an engine that seems to be dead. */
   confirmFailure(model: string): Promise<void>;

@@ -20,7 +20,7 @@ export interface AuditRecord {
   readonly outcome: "done" | "refused";
   /** The reason of a refusal. */
   readonly reason?: string | undefined;
-  /** The number of refused attempts that the record stands for, at least 1. */
+  /** Usually 1. A record that sums up repeated refused attempts has their number. */
   readonly attempts: number;
   /** The target before and after the change, as the admin API shows it. */
   readonly before?: object | undefined;

@@ -9,7 +9,10 @@ import { changing, pageOf } from "./verb.ts";
 import type { Done, ReadVerb, VerbContext } from "./verb.ts";
 import { toAdminKey, toFutureMs } from "./wire.ts";
 
-/** Verbs about admin keys. An admin key can give and take no more than its own scopes and its own group. */
+/**
+ * Verbs about admin keys. An admin key can make, change or delete another one only if that one has no further scopes. If it is
+ * bound to a group, the other one must be bound to the same group or to one in it.
+ */
 
 interface Changing extends VerbContext {
   readonly stores: ChangeStores;

@@ -65,7 +65,10 @@ export function fitAll(rules: KeyChange, chain: readonly StoredGroup[]): KeyChan
   return { ...fitted, ...fitModels(rules, chain) };
 }
 
-/** Each group allows only its models. A key without a list gets the models that all of them allow. */
+/**
+ * Checks the models of a key: the ceiling of each group may list the models that keys of the group may use. A key that names no
+ * models gets those that are in every such list.
+ */
 function fitModels(rules: KeyChange, chain: readonly StoredGroup[]): KeyChange {
   if (!("models" in rules)) return {};
   let models = rules.models;
@@ -79,7 +82,7 @@ function fitModels(rules: KeyChange, chain: readonly StoredGroup[]): KeyChange {
   return { models };
 }
 
-/** The rules that a ceiling limits, all of them given: those that a key lacks are undefined. */
+/** Returns the rules of a key that a ceiling limits. A rule that the key does not have is present, and undefined. */
 export const limitedRules = (rules: KeyChange): KeyChange => ({
   requestsPerMinute: undefined,
   tokensPerMinute: undefined,

@@ -61,7 +61,7 @@ async function changeKey(
   return { result: after, target: targetOf(after), ...record };
 }
 
-/** Returns the rules of an owner's key within the ceilings. An operator has no ceiling. */
+/** Checks the rules of a key that the owner of a group makes or changes against the group's ceilings. An operator may exceed them. */
 async function withinCeilings(
   { stores: { groups } }: Changing,
   reach: Reach,

@@ -41,7 +41,7 @@ export const routes: readonly Route[] = Object.entries(admin.paths).flatMap(([pa
   })),
 );
 
-/** The parts that verbs need. */
+/** The dependencies of the verbs. */
 export interface ManageDeps {
   readonly state: ManagedState;
   readonly refused: Pick<RefusedAttempts, "note">;

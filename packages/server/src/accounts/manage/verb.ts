@@ -40,16 +40,16 @@ export interface ReadVerb<Op extends Operation> {
   readonly read: (context: VerbContext, input: Input<Op>) => Promise<Answer<Op>>;
 }
 
-/** A change that was made in a transaction, still without its record. */
+/** The result of a change. Its audit record is not written yet, and belongs to the same transaction. */
 export interface Done<Result> extends Pick<AuditRecord, "target" | "before" | "after"> {
   readonly result: Result;
-  /** The record is that of a pruning before this time. */
+  /** Set by a pruning of the audit log: entries before this time are removed. */
   readonly prunesBeforeMs?: number;
   /** Runs in the transaction, after the record. */
   readonly finish?: () => Promise<void>;
 }
 
-/** A verb that changes something. `change` runs in a transaction with the record. `show` runs after it. */
+/** A verb that changes something. `change` and the audit record are one transaction. `show` runs after it. */
 export interface ChangeVerb<Op extends Operation, Result = unknown> {
   /** Checks that need more than the stores of the transaction. */
   readonly check?: (context: VerbContext, input: Input<Op>) => Promise<void>;

@@ -94,7 +94,7 @@ function translate({ models }: ChatDeps, { exchange, caller, body, validated }: 
 
 /** The parts of a call except its body. */
 type Asking = Pick<ChatCall, "exchange" | "caller" | "admission"> & {
-  /** Records the answer of a request with an idempotency key. */
+  /** Keeps the answer, to be sent again. Present if the request has an idempotency key. */
   readonly recording?: AnswerRecording;
 };
 
