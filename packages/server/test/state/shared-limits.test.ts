@@ -105,9 +105,9 @@ for (const [name, start] of limitServers)
     });
 
     test("renew the place of a request that runs longer than a lease", async () => {
-      await using opened = await open({ leaseMs: 400, renewMs: 100 });
+      await using opened = await open({ leaseMs: 1500, renewMs: 100 });
       await hold(opened.limits, single);
-      const end = Date.now() + 1000;
+      const end = Date.now() + 2500;
       await until(
         async () => expect(await opened.limits.take(single)).toMatchObject({ limit: "concurrency" }),
         () => Date.now() > end,
