@@ -70,7 +70,7 @@ export const repeatedSuites = {
     paths: ["packages/server/src/operations/create-chat-completion", "packages/server/test/order.test.ts"],
     provide: { mount: "express" },
   },
-  /** The server on PostgreSQL and Valkey: the statuses in which keys, limits and money have a part, and the reports. */
+  /** The server on PostgreSQL and Valkey: the statuses in which keys, limits and money have a part, reports, and owners. */
   "shared-state": {
     paths: [
       ...["200", "200-stream", "401", "402", "404", "429", "429-no-maximum", "502", "503"].map(
@@ -81,6 +81,7 @@ export const repeatedSuites = {
       "packages/server/src/operations/retrieve-key/200.test.ts",
       ...["200", "404"].map((status) => `packages/server/src/operations/retrieve-receipt/${status}.test.ts`),
       "packages/server/test/reports.test.ts",
+      "packages/server/test/admin/owners.test.ts",
     ],
     globalSetup: provideStores,
   },

@@ -1,21 +1,47 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { readFileSync } from "node:fs";
+import { Client } from "pg";
 import { expect, test } from "vitest";
-import { areStoresShared, CliProcess, parley } from "@parley/server/testing";
+import { CliProcess, parley } from "@parley/server/testing";
+import { storesOf } from "../../testing/shared-stores.ts";
 import { startAdmin } from "./use-admin.ts";
 import { baseUrlOf, useFolder } from "../use-folder.ts";
 
 const folder = useFolder();
 
-test.skipIf(areStoresShared)("a change without a record cannot happen (this breaks the file of SQLite)", async () => {
+/** Makes the audit log refuse new entries. @returns a function that ends this */
+async function fillAuditLog(dataDir: string): Promise<() => Promise<void>> {
+  const stores = storesOf(dataDir);
+  if (!stores) {
+    using database = new DatabaseSync(join(dataDir, "parley.db"));
+    database.exec("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'the log is full'); END");
+    return async () => {
+      using again = new DatabaseSync(join(dataDir, "parley.db"));
+      again.exec("DROP TRIGGER full");
+    };
+  }
+  const query = async (statement: string): Promise<void> => {
+    const client = new Client({ connectionString: stores.databaseUrl });
+    try {
+      await client.connect();
+      await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  };
+  await query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the log is full'; END $$;
+    CREATE TRIGGER full_log BEFORE INSERT ON parley.audit FOR EACH ROW EXECUTE FUNCTION refuse()`);
+  return () => query("DROP TRIGGER full_log ON parley.audit");
+}
+
+test("a change without a record cannot happen", async () => {
   await using admin = await startAdmin();
   const token = await admin.makeKey(["keys:read", "keys:write", "groups:write"]);
   const { key } = await admin.local("createKey", { id: undefined, query: {}, body: { name: "kept" } });
   const state = () => admin.local("listKeys", { id: undefined, query: {}, body: undefined });
   const before = await state();
-  using database = new DatabaseSync(join(admin.server.dataDir, "parley.db"));
-  database.exec("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'the log is full'); END");
+  const empty = await fillAuditLog(admin.server.dataDir);
   const changes = [
     ["POST", "/keys", { name: "new" }],
     ["PATCH", `/keys/${key.id}`, { name: "other" }],
@@ -33,7 +59,7 @@ test.skipIf(areStoresShared)("a change without a record cannot happen (this brea
   const command = await parley(["keys", "disable", key.id], { env: { PARLEY_DATA_DIR: admin.server.dataDir } });
   expect([command.code, command.stderr]).toEqual([1, expect.stringContaining("the log is full")]);
   expect(await state()).toEqual(before);
-  database.exec("DROP TRIGGER full");
+  await empty();
   expect((await admin.call(token, "POST", `/keys/${key.id}/disable`)).status).toBe(200);
 });
 
