@@ -937,17 +937,21 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The database cannot be asked at the moment, or the server is being stopped. */
+        /**
+         * @description The database cannot be reached at the moment. The message says whether the change was made. It is unknown only if the
+         *     connection was lost while the change was being committed.
+         */
         Unavailable: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
                 /**
                  * @example {
                  *       "error": {
-                 *         "message": "Keys cannot be looked up at the moment. Try again later.",
+                 *         "message": "The database cannot be reached at the moment, so the request was not carried out. Try again later.",
                  *         "type": "server_error",
                  *         "param": null,
                  *         "code": "service_unavailable"
@@ -1179,6 +1183,11 @@ export interface components {
          * @example GET, POST
          */
         Allow: string;
+        /**
+         * @description The seconds after which the request may be sent again.
+         * @example 2
+         */
+        RetryAfter: number;
     };
     pathItems: never;
 }

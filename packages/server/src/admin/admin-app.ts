@@ -12,7 +12,7 @@ import type { Input, Operation } from "../accounts/manage/verb.ts";
 import { newId } from "../http/new-id.ts";
 import { sendJson } from "../http/send-json.ts";
 import type { Log } from "../observe/log.ts";
-import { explainError, sendError } from "./admin-error.ts";
+import { explainError, explainFault, sendError } from "./admin-error.ts";
 import { adminFinder, tokenOf } from "./find-admin.ts";
 import { readAdminBody } from "./read-admin-body.ts";
 
@@ -65,21 +65,10 @@ export function createAdminApp(deps: AdminDeps): RequestListener {
   };
 }
 
-/** Recognises the errors of a connection to PostgreSQL that is lost or refused. */
-const isStoreAway = (error: unknown): boolean =>
-  error instanceof Error &&
-  (/^(?:E[A-Z]+|57P0\d|08\d{3})$/.test("code" in error ? String(error.code) : "") ||
-    /timeout|connection terminated/i.test(error.message));
-
 /** Logs a fault of this server, whose cause the answer does not reveal. */
 function explainFailure({ log }: AdminDeps, error: unknown, requestId: string): ManageError {
   log.error({ err: error, request_id: requestId }, "a request to the admin API failed");
-  return isStoreAway(error)
-    ? new ManageError("service_unavailable", "Keys cannot be looked up at the moment. Try again later.")
-    : new ManageError(
-        "internal_error",
-        "Something went wrong on our side. Try again; if it persists, name the request id to support.",
-      );
+  return explainFault(error);
 }
 
 const incorrect =

@@ -1,13 +1,40 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import admin from "@parley/contract/admin.json" with { type: "json" };
+import { LostAnswerError } from "../accounts/manage/managed-state.ts";
 import { ManageError } from "../accounts/manage/manage-error.ts";
 import { suggest } from "../config/suggest.ts";
 import { sendJson } from "../http/send-json.ts";
 
+/** The seconds after which a client may try again while the database is away, as on the public port. */
+const retryAfterSeconds = 2;
+
 /** Answers with the error envelope of the admin API. */
 export function sendError(res: ServerResponse, requestId: string, error: ManageError): void {
   if (error.code === "invalid_admin_key") res.setHeader("www-authenticate", "Bearer");
+  if (error.code === "service_unavailable") res.setHeader("retry-after", retryAfterSeconds);
   sendJson(res, admin["x-error-catalog"][error.code].status, errorBody(error, requestId));
+}
+
+/** The codes of sockets, and of a PostgreSQL that is away, starting, stopping, full of connections, or a standby. */
+const awayCode = /^(?:E[A-Z]+|08\d{3}|53\d{3}|57P0\d|25006)$/;
+
+const isStoreAway = (error: unknown): boolean =>
+  error instanceof Error &&
+  (awayCode.test("code" in error ? String(error.code) : "") ||
+    /timeout|connection terminated|not queryable/i.test(error.message));
+
+/** Returns the refusal that a fault of this server means: 503 if its database is away, 500 otherwise. */
+export function explainFault(error: unknown): ManageError {
+  if (error instanceof LostAnswerError) return new ManageError("service_unavailable", error.message);
+  return isStoreAway(error)
+    ? new ManageError(
+        "service_unavailable",
+        "The database cannot be reached at the moment, so the request was not carried out. Try again later.",
+      )
+    : new ManageError(
+        "internal_error",
+        "Something went wrong on our side. Try again; if it persists, name the request id to support.",
+      );
 }
 
 export const errorBody = ({ code, message, param }: ManageError, requestId: string): object => ({
@@ -39,7 +66,7 @@ export function explainError(error: unknown, req: IncomingMessage, res: ServerRe
   if (error.status !== 400) return undefined;
   const [first] = error.errors ?? [];
   return first && !/malformed uri/i.test(first.message)
-    ? explainFault(first, req)
+    ? explainMember(first, req)
     : new ManageError("malformed_request", "The path is not valid.");
 }
 
@@ -55,7 +82,7 @@ function refuseMethod(req: IncomingMessage, res: ServerResponse): ManageError {
 }
 
 /** Says which member or parameter is at fault, and for an unknown one, which was meant. */
-function explainFault(fault: NonNullable<ValidatorError["errors"]>[number], req: IncomingMessage): ManageError {
+function explainMember(fault: NonNullable<ValidatorError["errors"]>[number], req: IncomingMessage): ManageError {
   const { path, message, errorCode = "" } = fault;
   const [, place = "", ...rest] = path.split("/");
   const param = rest.length > 0 ? rest.join(".") : null;

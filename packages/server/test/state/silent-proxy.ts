@@ -5,6 +5,8 @@ import type { AddressInfo, Socket } from "node:net";
 /** Forwards connections to a port. While it is silent, it drops the answers. */
 class SilentProxy implements AsyncDisposable {
   isSilent = false;
+  /** Cuts the next connection whose client sends this text: before the target gets it, or once the target has answered it. */
+  cut: { readonly text: string; readonly isSent: boolean } | undefined;
   readonly #server = createServer((client) => this.#forward(client));
   readonly #sockets = new Set<Socket>();
   #target: number;
@@ -29,8 +31,18 @@ class SilentProxy implements AsyncDisposable {
 
   #forward(client: Socket): void {
     const target = connect(this.#target, "127.0.0.1");
-    target.on("data", (chunk: Buffer) => void (this.isSilent || client.write(chunk)));
-    client.on("data", (chunk: Buffer) => void target.write(chunk));
+    let isCut = false;
+    target.on("data", (chunk: Buffer) => {
+      if (isCut) client.destroy();
+      else if (!this.isSilent) client.write(chunk);
+    });
+    client.on("data", (chunk: Buffer) => {
+      const cut = this.cut && chunk.includes(this.cut.text) ? this.cut : undefined;
+      if (cut) this.cut = undefined;
+      isCut ||= cut !== undefined;
+      if (cut?.isSent === false) client.destroy();
+      else target.write(chunk);
+    });
     for (const [socket, other] of [
       [client, target],
       [target, client],

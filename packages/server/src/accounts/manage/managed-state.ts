@@ -13,7 +13,16 @@ export interface ChangeStores {
 }
 
 /**
- * Makes changes in one transaction: all of them, or none if the work rejects. The work gets the stores that take part in the
+ * The connection to the database was lost at the end of a change, so the one who asked for it has no answer. The message says
+ * whether the change was made.
+ */
+export class LostAnswerError extends Error {
+  override readonly name = "LostAnswerError";
+}
+
+/**
+ * Makes changes in one transaction: all of them, or none if the work rejects. Rejects with a `LostAnswerError` if it is unknown
+ * whether they were committed. The work gets the stores that take part in the
  * transaction, and must wait for nothing else. Of all processes that share the state, one runs such work at a time.
  */
 export type Transact = <T>(work: (stores: ChangeStores) => Promise<T>) => Promise<T>;

@@ -7,6 +7,7 @@ import { adminKeyVerbs } from "./admin-key-verbs.ts";
 import { groupVerbs } from "./group-verbs.ts";
 import { keyVerbs } from "./key-verbs.ts";
 import { ManageError, toManageError } from "./manage-error.ts";
+import { LostAnswerError } from "./managed-state.ts";
 import type { ManagedState } from "./managed-state.ts";
 import type { RefusedAttempts } from "./refused-attempts.ts";
 import { reportVerbs } from "./report-verbs.ts";
@@ -104,7 +105,10 @@ async function change<Op extends Operation>(
     await finish?.();
     return made;
   });
-  return verb.show(context, result);
+  return verb.show(context, result).catch((cause: unknown) => {
+    const message = "The change was made and recorded, but the database was lost before its result could be read.";
+    throw new LostAnswerError(message, { cause });
+  });
 }
 
 async function noteRefusal<Op extends Operation>(

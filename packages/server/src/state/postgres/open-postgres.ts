@@ -73,6 +73,8 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   });
   // An idle connection was lost. The pool has removed it already, and without a listener the error would end the process.
   pool.on("error", () => undefined);
+  // The same for a connection that is lost between two statements of a transaction. The next statement then rejects.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   await assertSessions(pool, config.place);
   const replicaId = randomUUID();
   const ledger = new PostgresUsageLedger(pool, leaseMs, replicaId);
@@ -81,7 +83,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const cache = new KeyCache(connection);
   return {
     ...storesOn(pool, cache, transactionsOf(pool)),
-    transact: transactOf(pool, cache),
+    transact: transactOf(pool, cache, 2 * maxStatementMs),
     ledger,
     idempotency: new PostgresIdempotencyStore(pool, leaseMs, replicaId),
     register,
@@ -106,8 +108,8 @@ function storesOn(client: Pick<Pool, "query">, cache: CachedKeys, run: RunTransa
   };
 }
 
-const transactOf = (pool: Pool, cache: KeyCache): Transact => {
-  const run = changesOf(pool);
+const transactOf = (pool: Pool, cache: KeyCache, maxIdleMs: number): Transact => {
+  const run = changesOf(pool, maxIdleMs);
   return async (work) => {
     try {
       // The stores of a transaction look keys up on its connection, not in memory.
