@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { examineFront } from "../src/examine-front/examine-front.ts";
 import type { ExamineFrontOptions } from "../src/examine-front/examine-front.ts";
 import type { Finding } from "../src/finding.ts";
+import type { RemoteOptions } from "../src/remote/remote-engine.ts";
 import { openWorkers } from "../testing/caching-workers.ts";
 import type { Workers } from "../testing/caching-workers.ts";
 import { closing, start } from "../testing/remote-places.ts";
@@ -16,7 +17,7 @@ import { startElsewhere } from "../testing/vllm/start-vllm.ts";
 
 interface Asked {
   readonly session: string;
-  /** The number of requests before this one. */
+  /** The number of POST requests before this one. Lists and metrics are asked for at any time. */
   readonly turn: number;
   readonly body: string;
 }
@@ -49,8 +50,10 @@ async function openFront({ workers }: Workers, behaviour: Behaviour): Promise<st
   for (const worker of workers) worker.listed = { ...worker.listed, max_model_len: 1024 };
   let turn = 0;
   const forward = async (near: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const asked = { session: String(near.headers["x-session-id"]), turn: turn++, body: await text(near) };
-    const own = near.method === "POST" ? behaviour.answerItself?.(asked) : undefined;
+    const isPost = near.method === "POST";
+    const asked = { session: String(near.headers["x-session-id"]), turn, body: await text(near) };
+    if (isPost) turn += 1;
+    const own = isPost ? behaviour.answerItself?.(asked) : undefined;
     if (own !== undefined) return void response.end(own);
     const { url = "" } = workers[behaviour.choose(asked) % workers.length] ?? {};
     const { rewrite = (part) => part } = behaviour;
@@ -69,9 +72,13 @@ async function openFront({ workers }: Workers, behaviour: Behaviour): Promise<st
 
 type Examined = Readonly<Record<string, Finding>>;
 
-async function examine(url: string, options: Partial<ExamineFrontOptions> = {}): Promise<Examined> {
+async function examine(
+  url: string,
+  options: Partial<ExamineFrontOptions> = {},
+  settings: Partial<RemoteOptions> = {},
+): Promise<Examined> {
   const protocol = options.protocol ?? "completions";
-  const engine = await start([{ url }], { front: "vllm-router", isSalted: true, protocol });
+  const engine = await start([{ url }], { front: "vllm-router", isSalted: true, protocol, ...settings });
   const given = { advice: "use the policy that works", patienceMs: 10_000, engines: [], protocol, ...options };
   const findings = await examineFront("m", engine, given);
   return Object.fromEntries(findings.map((finding) => [finding.topic.slice("m: ".length), finding]));
@@ -92,6 +99,32 @@ test("finds no problem in a front that keeps sessions and passes hang-ups on", a
   expect(seen["engines' counters"]?.seen).toMatch(/^2 of 2 engines read prompts \(\d+, \d+ tokens\)/);
   expect(seen["hang-ups"]?.seen).toMatch(/the engines generated \d{1,2}\d?;? ?|stopped/);
 });
+
+test("knows the cache of an engine with long blocks, of which a prompt fills only some", async () => {
+  const all = await openWorkers(2, "completions", 256);
+  const seen = await examine(await openFront(all, { choose: bySession }));
+  expect(seen["cache"]).toMatchObject({ problem: "", seen: expect.stringContaining("8 of 8 second turns") });
+  const other = await openWorkers(2, "completions", 256);
+  const changing = await examine(await openFront(other, { choose: inTurn }));
+  expect(changing["cache"]?.problem).toMatch(/use the policy that works/);
+});
+
+test.each<[string, Behaviour["choose"], RegExp]>([
+  ["and conversations that stay", bySession, /^$/],
+  ["and conversations that change the engine", inTurn, /use the policy that works/],
+])(
+  "reads the caches of engines in their counters where keys share cached prompts, %s",
+  async (_title, choose, problem) => {
+    const all = await openWorkers(2, "chat");
+    const front = await openFront(all, { choose });
+    const protocol = "chat";
+    const hidden = await examine(front, { protocol }, { isSalted: false });
+    expect(hidden["cache"]?.problem).toMatch(/reuses the prompts of one key for another: .* --engines/);
+    const counted = await examine(front, { protocol, engines: all.workers.map(({ url }) => url) }, { isSalted: false });
+    expect(counted["cache"]?.problem).toMatch(problem);
+    expect(counted["engines"]?.seen).toContain("at least 2 answered 24 sessions");
+  },
+);
 
 test("sees without counters that an engine stops when its client hangs up", async () => {
   const seen = await examine(await openFront(await openWorkers(2), { choose: bySession }));

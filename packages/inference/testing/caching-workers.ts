@@ -7,8 +7,6 @@ import type { Answer, Place } from "./remote-places.ts";
 
 /** Stand-ins for workers with a prompt cache. They count cached tokens as vLLM does: in full blocks of one salt. */
 
-const blockTokens = 16;
-
 /** A worker, with the tokens that its cache had for each of its requests. */
 export interface Worker extends Place {
   readonly cached: number[];
@@ -24,16 +22,24 @@ export interface Workers {
   readonly takeCached: () => { readonly cached: number; readonly shareable: number };
 }
 
-/** @param protocol a worker of the chat route counts characters, because it gets no tokens */
-export async function openWorkers(count: number, protocol: Protocol = "completions"): Promise<Workers> {
+/**
+ * @param protocol a worker of the chat route counts characters, because it gets no tokens
+ * @param blockTokens the size of the cache's blocks
+ */
+export async function openWorkers(
+  count: number,
+  protocol: Protocol = "completions",
+  blockTokens = 16,
+): Promise<Workers> {
   const workers: Worker[] = [];
-  const everything = new Set<string>();
+  const openCache = (): Cache => ({ blockTokens, prefixes: new Set() });
+  const everything = openCache();
   let taken = { cached: 0, shareable: 0 };
   const onRequest = (sent: Sent, cached: number): void => {
     taken = { cached: taken.cached + cached, shareable: taken.shareable + countCached(sent, everything) };
   };
   const add = async (host?: string, port?: number): Promise<Worker> => {
-    const worker = await openWorker(protocol, onRequest, host, port);
+    const worker = await openWorker(protocol, openCache(), onRequest, host, port);
     workers.push(worker);
     return worker;
   };
@@ -48,13 +54,19 @@ export async function openWorkers(count: number, protocol: Protocol = "completio
 
 type Protocol = "completions" | "chat";
 
+interface Cache {
+  readonly blockTokens: number;
+  /** The hashes of everything up to the end of each block. */
+  readonly prefixes: Set<string>;
+}
+
 async function openWorker(
   protocol: Protocol,
+  own: Cache,
   onRequest: (sent: Sent, cached: number) => void,
   host?: string,
   port?: number,
 ): Promise<Worker> {
-  const own = new Set<string>();
   const counts: number[] = [];
   const counters: Worker["counters"] = {
     prompt_tokens_total: 0,
@@ -157,13 +169,13 @@ async function sayForced(
 }
 
 /** Returns the units of the full blocks that the cache has from the start on, and adds all full blocks to it. */
-function countCached({ salt, units }: Pick<Sent, "salt" | "units">, cache: Set<string>): number {
+function countCached({ salt, units }: Pick<Sent, "salt" | "units">, { blockTokens, prefixes }: Cache): number {
   let [cached, isFound, prefix] = [0, true, salt];
   for (let end = blockTokens; end < units.length; end += blockTokens) {
     prefix = hash("sha1", `${prefix},${units.slice(end - blockTokens, end).join()}`);
-    isFound &&= cache.has(prefix);
+    isFound &&= prefixes.has(prefix);
     if (isFound) cached = end;
-    cache.add(prefix);
+    prefixes.add(prefix);
   }
   return cached;
 }

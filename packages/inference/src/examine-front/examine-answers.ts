@@ -11,11 +11,14 @@ const conversations = 8;
 /** The number of prompts with one beginning, to see how many engines have not read it. */
 const prompted = 12;
 
-/** A second turn must find this share of the first one's prompt in the cache. */
-const minShare = 0.9;
+/**
+ * A second turn that finds this share of the first one's prompt has met its cache. Only full blocks are cached, and they may be
+ * long: 128 tokens on processors. But a prompt with at least one full block has at least half of its tokens in full blocks.
+ */
+const minShare = 0.5;
 
-/** The longest block of a prompt cache on a GPU that we know, in tokens. Of a prompt, only full blocks are cached. */
-const blockTokens = 16;
+/** The new messages change at most this many tokens at the end of the first turn's prompt. */
+const endTokens = 32;
 
 const isNew = ({ usage: { promptTokens, cachedTokens } }: Answered): boolean => cachedTokens < promptTokens / 2;
 
@@ -51,8 +54,7 @@ export async function examineCache(
 }
 
 function judgeTurns(topic: string, firsts: readonly Answered[], seconds: readonly Answered[], advice: string): Finding {
-  // The new messages end the shared beginning before the last block of the first turn.
-  const shareable = firsts.map(({ usage }) => Math.max(usage.promptTokens - 2 * blockTokens, 1));
+  const shareable = firsts.map(({ usage }) => Math.max(usage.promptTokens - endTokens, 1));
   const isMet = ({ usage }: Answered, index: number): boolean =>
     usage.cachedTokens >= minShare * (shareable[index] ?? 1);
   const met = seconds.filter(isMet).length;

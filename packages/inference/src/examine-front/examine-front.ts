@@ -24,18 +24,22 @@ export interface ExamineFrontOptions {
  * @throws {Error} if an engine's counters cannot be read
  */
 export async function examineFront(topic: string, engine: Engine, options: ExamineFrontOptions): Promise<Finding[]> {
-  const prompts = new FrontPrompts(engine, options.patienceMs);
   const before = await readCounts(options.engines);
+  // Where keys share cached prompts, answers do not tell how many tokens were cached.
+  const isHidden = engine.metadata?.promptCache?.isShared === true;
+  const isCounted = before.length > 0;
+  const prompts = new FrontPrompts(engine, options.patienceMs, isHidden && isCounted ? options.engines : []);
   const findings: Finding[] = [];
-  if (engine.metadata?.promptCache?.isShared === true) {
-    const why = "Cached tokens are not counted, because it reuses the prompts of one key for another.";
+  if (isHidden && !isCounted) {
+    const why =
+      "Cached tokens are not counted, because it reuses the prompts of one key for another: name the engines with --engines, and their own counters will show them.";
     findings.push(bad(`${topic}: cache`, why));
   } else {
     findings.push(await examineCache(`${topic}: cache`, prompts, options));
     findings.push(await examineSpread(`${topic}: engines`, prompts, options));
   }
   findings.push(await examineSampling(`${topic}: answers`, prompts));
-  if (before.length > 0) {
+  if (isCounted) {
     const after = await readCounts(options.engines);
     findings.push(compareCounts(`${topic}: engines' counters`, prompts.counted, before, after, options.advice));
   }

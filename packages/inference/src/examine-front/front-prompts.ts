@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Engine, EngineUsage } from "../engine.ts";
 import { probeRequest } from "../probe.ts";
 import type { ConstrainedRequest } from "../probe.ts";
+import { grownBy, readCounts } from "./engine-counts.ts";
 
 /** An answer to one prompt of the examination. */
 export interface Answered {
@@ -24,12 +25,17 @@ export class FrontPrompts {
   readonly counted = { promptTokens: 0, cachedTokens: 0 };
   readonly #engine: Engine;
   readonly #patienceMs: number;
+  readonly #engines: readonly string[];
   readonly #run = randomBytes(12).toString("hex");
 
-  /** @param patienceMs the time for one request */
-  constructor(engine: Engine, patienceMs: number) {
+  /**
+   * @param patienceMs the time for one request
+   * @param engines the base URLs of the engines whose counters tell the cached tokens; empty: the answers tell them
+   */
+  constructor(engine: Engine, patienceMs: number, engines: readonly string[]) {
     this.#engine = engine;
     this.#patienceMs = patienceMs;
+    this.#engines = engines;
   }
 
   /**
@@ -52,11 +58,17 @@ export class FrontPrompts {
    * @throws {EngineError}
    */
   async ask(session: string, said: string | Messages, changes: Changes = {}): Promise<Answered> {
+    const before = await readCounts(this.#engines);
     const begunMs = performance.now();
     const answered = await this.#read(session, said, changes, AbortSignal.timeout(this.#patienceMs));
-    this.counted.promptTokens += answered.usage.promptTokens;
-    this.counted.cachedTokens += answered.usage.cachedTokens;
-    return { ...answered, tookMs: performance.now() - begunMs };
+    const tookMs = performance.now() - begunMs;
+    const usage =
+      before.length === 0
+        ? answered.usage
+        : { ...answered.usage, cachedTokens: grownBy("cachedTokens", before, await readCounts(this.#engines)) };
+    this.counted.promptTokens += usage.promptTokens;
+    this.counted.cachedTokens += usage.cachedTokens;
+    return { ...answered, usage, tookMs };
   }
 
   /**

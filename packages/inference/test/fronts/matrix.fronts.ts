@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { settlesWithin } from "@parley/common/settles-within";
+import { examineFront } from "../../src/examine-front/examine-front.ts";
 import type { Engine } from "../../src/index.ts";
+import { fronts } from "../../src/openai/fronts.ts";
 import { knownFronts, settingsOf, workerKinds } from "../../testing/fronts/known-fronts.ts";
 import type { KnownFront } from "../../testing/fronts/known-fronts.ts";
 import {
@@ -70,7 +72,7 @@ describe.each(rows.filter(({ missing }) => missing === undefined))("$front.name 
   });
 
   // Stand-ins do not compute answers, so they cannot keep the contract.
-  if (workers === "vllm" && isHolding) describeContract(front, row, () => openEngine(front, running));
+  if (workers === "vllm") describeContract(front, row, () => openEngine(front, running));
 
   test("a model behind it becomes ready", () => {
     if (isHolding) expect(row).not.toHaveProperty("failed");
@@ -86,6 +88,19 @@ describe.each(rows.filter(({ missing }) => missing === undefined))("$front.name 
     const busiest = (row["busiest"] = await measureSpread(engine, places));
     expect(busiest).toBeLessThanOrEqual(isHolding ? 1.5 : 2);
   });
+  test.runIf(workers === "vllm")(
+    "engine doctor --front finds no problem in a policy that keeps conversations",
+    async ({ skip }) => {
+      if (!engine) return skip("the model is not ready");
+      const { protocol } = front;
+      const { advice } = fronts[front.front];
+      const engines = places.workers.map(({ url }) => url);
+      const findings = await examineFront("front", engine, { advice, patienceMs: 60_000, protocol, engines });
+      row["doctor"] = findings;
+      const problems = findings.filter(({ problem }) => problem !== "");
+      expect(isHolding ? problems : []).toEqual([]);
+    },
+  );
   test("an answer of a worker that is killed ends with an error, and the other worker answers", async ({ skip }) => {
     if (!engine) return skip("the model is not ready");
     const killed = (row["killed"] = await measureKill(engine, places));
@@ -129,7 +144,10 @@ function describeContract(
 ) {
   describe("the contract", () => {
     const contract = { passed: 0, failed: [] as string[] };
-    row["contract"] = contract;
+    beforeAll(() => {
+      expect(row, "the model is ready").not.toHaveProperty("failed");
+      row["contract"] = contract;
+    });
     afterEach(({ task }) => {
       if (task.result?.state === "fail") contract.failed.push(task.name);
       else contract.passed += 1;

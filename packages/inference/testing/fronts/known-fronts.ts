@@ -85,6 +85,22 @@ const narrowRust = ["--max-concurrent-requests", "1", "--queue-size", "0", "--di
 /** Dynamo's session affinity, which is off by default. */
 const sessions = ["--router-session-affinity-ttl-secs", "300"];
 
+const productionStack = {
+  name: "production-stack",
+  version: "a6c01db",
+  front: "production-stack",
+  program: {
+    file: "vllm-router",
+    variable: "PARLEY_TEST_PRODUCTION_STACK",
+    // It never finds out that a static worker is dead. Without another attempt, the sessions of such a worker fail for good.
+    args: ({ port, workers, model }: Places) =>
+      `--host 127.0.0.1 --port ${port} --service-discovery static --static-backends ${workers.join()} --static-models ${workers.map(() => model).join()} --max-instance-failover-reroute-attempts 1`.split(
+        " ",
+      ),
+  },
+  isCheap: false,
+} as const;
+
 export const knownFronts: readonly KnownFront[] = [
   {
     name: "parley",
@@ -145,26 +161,21 @@ export const knownFronts: readonly KnownFront[] = [
     isCheap: true,
   },
   {
-    name: "production-stack",
-    version: "a6c01db",
-    front: "production-stack",
+    ...productionStack,
     protocol: "completions",
-    program: {
-      file: "vllm-router",
-      variable: "PARLEY_TEST_PRODUCTION_STACK",
-      // It never finds out that a static worker is dead. Without another attempt, the sessions of such a worker fail for good.
-      args: ({ port, workers, model }) =>
-        `--host 127.0.0.1 --port ${port} --service-discovery static --static-backends ${workers.join()} --static-models ${workers.map(() => model).join()} --max-instance-failover-reroute-attempts 1`.split(
-          " ",
-        ),
-    },
     policies: {
       session: ["--routing-logic", "session", "--session-key", "x-session-id"],
       roundrobin: ["--routing-logic", "roundrobin"],
       prefixaware: ["--routing-logic", "prefixaware"],
     },
     holding: ["session"],
-    isCheap: false,
+  },
+  {
+    ...productionStack,
+    // On the chat route it gets texts, which its tree can hash.
+    protocol: "chat",
+    policies: { "prefixaware-chat": ["--routing-logic", "prefixaware"] },
+    holding: [],
   },
   {
     name: "dynamo",

@@ -1,0 +1,80 @@
+/** The texts of the guide to fronts. The figures come from `bench/results/fronts`. */
+
+export const choice = `# Fronts, measured
+
+A front is a service between Parley and several engines: a router, or the gateway of a cluster. This page says which one to choose. It
+shows which fronts keep a conversation on the worker that has it in its cache, and what they do when a worker dies or is full.
+[vLLM](vllm.md) has the settings of Parley for each.
+
+## Which to choose
+
+- **No front, up to a few dozen workers:** give \`urls\` the address of each worker, or one name with several addresses. Parley itself keeps
+  conversations on their worker, tries another worker at once, and needs no further process.
+- **vllm-router, if you want one address:** \`--policy consistent_hash --disable-circuit-breaker --health-check-interval-secs 2
+  --health-check-timeout-secs 2 --health-failure-threshold 1\` with \`front: vllm-router\`. This is the row \`consistent_hash-tuned\`.
+  With the defaults, requests fail for seconds after a worker has died, and for a minute after all were full, because the circuit breaker
+  takes the 503 of a full vLLM for a failure.
+- **production-stack:** \`--routing-logic session --session-key x-session-id --max-instance-failover-reroute-attempts 1\` with
+  \`front: production-stack\`. Without another attempt, the sessions of a dead static worker fail for good.
+- **Dynamo:** \`--router-mode kv --router-session-affinity-ttl-secs 300\` with \`front: dynamo\`. Without sessions, its \`kv\` mode
+  finds 73 to 84 % of the cache in four runs.
+- **sglang-router:** only if it is there already, because it costs much of what Parley does (below).
+
+Whichever it is, \`parley engine doctor MODEL --front --engines …\` [examines it](vllm.md#examine-a-front) where it runs.`;
+
+export const reading = `## How to read the tables
+
+Two workers stand behind each front. The first table is over real vLLM. The later ones are over programs that compute nothing:
+*stand-ins* answer as vLLM does, and count cached blocks of 16 tokens by prefix and salt. *Mockers* come with Dynamo: they write random
+tokens at the pace of an engine, count cached blocks and ignore \`cache_salt\`, so the table has the frontend's count.
+
+- **cached**: 20 conversations of about 450 tokens with the same system prompt are begun, then each is continued, in the reverse order. The
+  cell is the cached part of the first turn's full blocks. A conversation that returns to its worker has 90 % or more. Over stand-ins, the
+  system prompt alone is 48 %: that is what any worker has of it.
+- **busier worker**: the requests of the busier worker ÷ the mean, for 200 conversations of one request. 1.5 or less is even; 2 means
+  that one worker got everything.
+- **worker killed**: the busier worker is killed while both answer eight requests. In every row, each answer of the dead worker ended
+  with an error event, none with a clean end. The cell has the later requests that failed, before ten in a row were answered.
+- **contract**: the cases of the engines' contract (\`packages/inference/test/engine-contract\`) that pass through the front. Only real
+  engines can be tried.
+- **workers full**: all workers refuse with 503, as a vLLM whose queue is full; then they answer again.
+- **front full**: eight requests at once, while the front takes one. "after 1 s" is a \`Retry-After\` of the front; without one, Parley
+  sends its own with the 503.`;
+
+export const measuring = `## Measure again
+
+Every figure comes from one command:
+
+\`\`\`sh
+npx -y pnpm@12.21.0 report:fronts --only vllm-router              # stand-ins as workers: a minute or two for each policy
+npx -y pnpm@12.21.0 report:fronts --only parley --workers vllm    # two real vLLM on processors: several minutes
+\`\`\``;
+
+export const faults = `## Faults of fronts, and the remedy
+
+- **\`cache_aware\` of vllm-router** compares texts, and of token ids it sees only their number. All prompts of one length go to one worker.
+- **\`cache_aware\` of sglang-router** gets texts, and keeps conversations. But it looks at the load only when it is far out of balance: of
+  requests that came one after the other, one worker got all.
+- **\`prefixaware\` of production-stack** answers 500 to token ids, because its tree cannot hash a list. \`kvaware\` tokenizes prompts again
+  and needs LMCache; it was not run.
+- **\`round_robin\`, \`random\` and \`power_of_two\`** do not look at conversations. A second turn meets its cache by chance only.
+- **vllm-router and sglang-router with their defaults** open a circuit breaker after several 503, and ask a full worker again only after a
+  minute. \`--disable-circuit-breaker\` prevents it; then health checks have to find dead workers, so make them frequent.
+- **sglang-router 0.3.2** reads bodies into types of its own:
+  - It refuses prompts of token ids (422), so the model needs \`protocol: chat\`.
+  - It lists every vLLM as \`unknown\`, because it asks for the name by routes that only SGLang has. Start the workers with
+    \`--served-model-name unknown\`, and set \`remote.model: unknown\`.
+  - It drops members that it does not know, \`cache_salt\` among them. So the prompts of one key are reused for another, and Parley
+    reports no cached tokens. The table has the workers' own count.
+  - It starts in 6 seconds or more: it answers only after the first health checks.
+  - Its policy \`manual\` reads \`x-smg-routing-key\`: set \`session_header: x-smg-routing-key\`.
+
+- **Dynamo** was not run over vLLM, because its package needs another version of vLLM than ours. With
+  \`--active-prefill-tokens-threshold 10\` and \`--active-decode-blocks-threshold 0\`, 10 of 12 requests at intervals of 0.15 s were
+  refused with 529, by hand.
+- **llm-d, KServe and Ray Serve** were tried with a script only, which answers as their sources do
+  (\`packages/inference/test/remote-fronts.test.ts\`).
+
+Parley sends each request to a front once: with one address there is no other endpoint. The front may try another worker. An answer that has
+begun is never sent again. A failed answer or a 5xx of a front with a session header does not close the model, because its other engines may
+still answer. A front that cannot be connected does.`;
