@@ -43,7 +43,7 @@ export interface OpenedLimits {
 }
 
 /** The numbers of a process that serves requests. */
-export type ServingCounts = Pick<Observed, "requests" | "connections" | "gatheredBytes" | "spans">;
+export type ServingCounts = Pick<Observed, "requests" | "connections" | "gatheredBytes" | "spans" | "unkeptAnswers">;
 
 /** The parts that requests need. They belong to this process, or to its parent. */
 export interface ServingParts {
@@ -90,12 +90,14 @@ export function serveRequests(parts: ServingParts, started: AsyncDisposableStack
   const { config, log, mount, listener, samples, models, openSite, store, tracing } = parts;
   const recorder = openRecorder(parts, started);
   const gates = gatesFor({ ...parts, recorder });
+  const idempotency = openIdempotency(parts, started);
   const { connections } = listener;
   const counted = {
     requests: recorder,
     connections,
     gatheredBytes: gates.gatheredBytes,
     spans: tracing?.counts ?? noSpans,
+    unkeptAnswers: idempotency.unkept,
   };
   const shutdown = new AbortController();
   let isStopping = false;
@@ -118,7 +120,7 @@ export function serveRequests(parts: ServingParts, started: AsyncDisposableStack
     areLimitsDivided: () => store.areDivided?.() ?? false,
     ...keysFor(parts, started),
     ...gates,
-    idempotency: openIdempotency(parts, started),
+    idempotency,
     keepPlace: (socket) => listener.keepPlace(socket),
     timings: config,
     onBroken: (exchange, error) => noteBroken(log, exchange, error),

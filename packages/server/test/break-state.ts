@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { TestServer } from "@parley/server/testing";
 
 /** Hides a table from a running server, over another connection. Returns a function that shows it again. */
-function hideTable({ dataDir }: TestServer, table: string): () => void {
+function hideTable({ dataDir }: Pick<TestServer, "dataDir">, table: string): () => void {
   const run = (statement: string): void => {
     using database = new DatabaseSync(join(dataDir, "parley.db"), { timeout: 5000 });
     database.exec(statement);
@@ -19,4 +19,4 @@ export const breakKeys = (server: TestServer): (() => void) => hideTable(server,
 export const breakSpending = (server: TestServer): (() => void) => hideTable(server, "spending");
 
 /** Makes the entries of requests unreadable, and new ones impossible. */
-export const breakLedger = (server: TestServer): (() => void) => hideTable(server, "requests");
+export const breakLedger = (server: Pick<TestServer, "dataDir">): (() => void) => hideTable(server, "requests");

@@ -53,9 +53,10 @@ export interface paths {
          *     `Idempotency-Key` and the same body, byte by byte, gets it again under a request id of its own, with
          *     `Idempotent-Replayed: true`, and is not charged. It counts as one request of the minute. While the first one runs,
          *     it gets 409. Another body gets 422. An answer that is not whole is not kept, so a repetition runs again: after an
-         *     error, and after the caller has disconnected, which stops generation as without the header (STRM-32), and is
-         *     charged. An answer above a size that the operator sets, by default 4 MiB, is not kept either. If it cannot be known
-         *     whether a request has run, it gets 503.
+         *     error, after the caller has disconnected, which stops generation as without the header (STRM-32) and is charged, and
+         *     after a server has died, which charges what had arrived (OPS-19). Until the service has noticed the death, within
+         *     half a minute, a repetition gets 409. An answer above a size that the operator sets, by default 4 MiB, is not kept
+         *     either. If it cannot be known whether a request has run, it gets 503.
          */
         post: operations["createChatCompletion"];
         delete?: never;

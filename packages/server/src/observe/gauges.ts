@@ -63,6 +63,8 @@ export interface Observed {
   readonly connections: ConnectionCounts;
   readonly gatheredBytes: GatheredAnswers;
   readonly spans: SpanCounts;
+  /** Answers with an idempotency key that were not kept, by the reason: too large, or the store did not take them. */
+  readonly unkeptAnswers: Readonly<Record<"size" | "store", number>>;
   readonly servers: ServerCounts;
   readonly limits: { areDivided?(): boolean };
   /** Returns the number of log lines that could not be written. */
@@ -103,7 +105,7 @@ function addModelGauges(registers: Registry[], { models }: Observed): void {
   );
 }
 
-function addRequestGauges(registers: Registry[], { requests, gatheredBytes }: Observed): void {
+function addRequestGauges(registers: Registry[], { requests, gatheredBytes, unkeptAnswers }: Observed): void {
   const gauge = (name: string, help: string, read: () => number): void =>
     addGauge(registers, { name, help }, () => [[{}, read()]]);
   gauge("parley_requests_running", "Admitted requests that run.", () => requests.running);
@@ -113,6 +115,10 @@ function addRequestGauges(registers: Registry[], { requests, gatheredBytes }: Ob
   gauge("parley_answer_bytes", heldHelp, () => gatheredBytes.total);
   const help = "Answers that are not streamed and were ended because all of them together needed too much memory.";
   addCounter(registers, { name: "parley_answers_given_up_total", help }, () => [[{}, gatheredBytes.givenUp]]);
+  const unkeptHelp = "Answers with an idempotency key that were not kept: too large, or the store did not take them.";
+  addCounter(registers, { name: "parley_answers_unkept_total", help: unkeptHelp, labelNames: ["reason"] }, () =>
+    (["size", "store"] as const).map((reason) => [{ reason }, unkeptAnswers[reason]]),
+  );
 }
 
 function addServerGauges(registers: Registry[], { servers, limits }: Observed): void {

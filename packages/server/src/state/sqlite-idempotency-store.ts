@@ -3,6 +3,7 @@ import type {
   ClaimOutcome,
   IdempotencyClaim,
   IdempotencyStore,
+  KeptBounds,
   OwnClaim,
   StoredAnswer,
 } from "../accounts/idempotency/idempotency-store.ts";
@@ -30,7 +31,7 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
        VALUES (?, ?, ?, ?, ?, ?)`,
     );
     this.#keep = database.prepare(
-      `UPDATE idempotency SET is_stream = ?, ignored = ?, body = ?
+      `UPDATE idempotency SET is_stream = ?, ignored = ?, body = ?, expires_ms = ?
        WHERE key_id = ? AND idempotency_key = ? AND request_id = ? AND body IS NULL`,
     );
     this.#trim = database.prepare(
@@ -40,7 +41,7 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
     this.#release = database.prepare(
       "DELETE FROM idempotency WHERE key_id = ? AND idempotency_key = ? AND request_id = ? AND body IS NULL",
     );
-    this.#prune = database.prepare("DELETE FROM idempotency WHERE expires_ms < ?");
+    this.#prune = database.prepare("DELETE FROM idempotency WHERE expires_ms < ? AND body IS NOT NULL");
   }
 
   async claim(claim: IdempotencyClaim): Promise<ClaimOutcome> {
@@ -53,10 +54,11 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
     });
   }
 
-  async keep({ keyId, idempotencyKey, requestId }: OwnClaim, answer: StoredAnswer, maxAnswers: number): Promise<void> {
+  async keep(claim: OwnClaim, answer: StoredAnswer, { expiresMs, maxAnswers }: KeptBounds): Promise<void> {
+    const { keyId, idempotencyKey, requestId } = claim;
     const { isStream, ignored, body } = answer;
     inTransaction(this.#database, () => {
-      this.#keep.run(Number(isStream), ignored ?? null, body, keyId, idempotencyKey, requestId);
+      this.#keep.run(Number(isStream), ignored ?? null, body, expiresMs, keyId, idempotencyKey, requestId);
       this.#trim.run(keyId, maxAnswers);
     });
   }

@@ -3,6 +3,7 @@ import type { RequestIdempotency } from "../accounts/idempotency/idempotency-key
 import type {
   ClaimOutcome,
   IdempotencyClaim,
+  KeptBounds,
   OwnClaim,
   StoredAnswer,
 } from "../accounts/idempotency/idempotency-store.ts";
@@ -30,8 +31,8 @@ export class HeldIdempotency implements RequestIdempotency {
     return outcome;
   }
 
-  async keep(claim: OwnClaim, answer: StoredAnswer, maxAnswers: number): Promise<void> {
-    await this.#store.keep(claim, answer, maxAnswers);
+  async keep(claim: OwnClaim, answer: StoredAnswer, bounds: KeptBounds): Promise<void> {
+    await this.#store.keep(claim, answer, bounds);
     this.#claims.delete(claim.requestId);
   }
 

@@ -92,6 +92,7 @@ const countsOf = (totals: WorkerTotals, models: readonly StartedModel[]): Servin
   connections: totals.connections,
   gatheredBytes: totals.gatheredBytes,
   spans: totals.spans,
+  unkeptAnswers: totals.unkeptAnswers,
 });
 
 const readyIds = (models: readonly StartedModel[]): string[] =>

@@ -17,7 +17,13 @@ export interface ProcessNumbers extends ServingCounts {
 }
 
 /** Returns the numbers as values, because a worker sends a copy of them to its parent. */
-export const toValues = ({ requests, connections, gatheredBytes, spans }: ServingCounts): ServingCounts => ({
+export const toValues = ({
+  requests,
+  connections,
+  gatheredBytes,
+  spans,
+  unkeptAnswers,
+}: ServingCounts): ServingCounts => ({
   requests: {
     running: requests.running,
     streams: requests.streams,
@@ -27,6 +33,7 @@ export const toValues = ({ requests, connections, gatheredBytes, spans }: Servin
   connections: { open: connections.open, refused: { ...connections.refused } },
   gatheredBytes: { total: gatheredBytes.total, givenUp: gatheredBytes.givenUp },
   spans: { sent: spans.sent, lost: spans.lost },
+  unkeptAnswers: { ...unkeptAnswers },
 });
 
 /** Adds up the numbers of all workers. The counts of a dead worker stay, so no counter goes back. */
@@ -38,6 +45,7 @@ export class WorkerTotals implements ServingCounts {
   readonly connections: ServingCounts["connections"];
   readonly gatheredBytes: ServingCounts["gatheredBytes"];
   readonly spans: ServingCounts["spans"];
+  readonly unkeptAnswers: ServingCounts["unkeptAnswers"];
 
   constructor() {
     const live = this.#live;
@@ -84,6 +92,7 @@ export class WorkerTotals implements ServingCounts {
         return ever(({ spans }) => spans.lost);
       },
     };
+    this.unkeptAnswers = unkeptAnswersOf(ever);
   }
 
   /** Replaces the numbers of a live worker. */
@@ -135,6 +144,17 @@ export class WorkerTotals implements ServingCounts {
     return sum([...this.#live.values(), ...this.#dead], read);
   }
 }
+
+const unkeptAnswersOf = (
+  ever: (read: (numbers: ProcessNumbers) => number) => number,
+): ServingCounts["unkeptAnswers"] => ({
+  get size() {
+    return ever(({ unkeptAnswers }) => unkeptAnswers.size);
+  },
+  get store() {
+    return ever(({ unkeptAnswers }) => unkeptAnswers.store);
+  },
+});
 
 const sum = (numbers: Iterable<ProcessNumbers>, read: (numbers: ProcessNumbers) => number): number =>
   Array.from(numbers, read).reduce((all, one) => all + one, 0);

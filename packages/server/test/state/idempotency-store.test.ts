@@ -24,7 +24,10 @@ describe("the idempotency store in SQLite", () => {
     const claim = { keyId: "a", bodyHash: "1", nowMs: 1, expiresMs: 1000 };
     const answer = { requestId: "req_1", isStream: false, ignored: undefined, body: Uint8Array.from([1]) };
     await store.claim({ ...claim, idempotencyKey: "kept", requestId: "req_1" });
-    await store.keep({ keyId: "a", idempotencyKey: "kept", requestId: "req_1" }, answer, 10);
+    await store.keep({ keyId: "a", idempotencyKey: "kept", requestId: "req_1" }, answer, {
+      expiresMs: 1000,
+      maxAnswers: 10,
+    });
     await store.claim({ ...claim, idempotencyKey: "running", requestId: "req_2" });
     const next = new SqliteIdempotencyStore(folder.open());
     next.freeClaims();
@@ -51,7 +54,7 @@ describe("the contract notices a store that", () => {
     ["removes nothing", () => ({ prune: async () => 0 }), /^removes what has expired/],
     [
       "has no maximum",
-      (store) => ({ keep: (claim, answer) => store.keep(claim, answer, 1_000_000) }),
+      (store) => ({ keep: (claim, answer, bounds) => store.keep(claim, answer, { ...bounds, maxAnswers: 1_000_000 }) }),
       /^keeps the newest answers/,
     ],
     [

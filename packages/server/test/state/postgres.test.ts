@@ -110,6 +110,22 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
       const again = await live.idempotency.claim({ ...claim, requestId: "req_3" });
       expect(again).toEqual({ kind: "running", requestId: "req_2" });
     });
+
+    test("removes the expired claim of a server that ended, and never that of a live one", async () => {
+      const url = postgres.urlOf(await postgres.createDatabase());
+      const claim = { keyId: "a", bodyHash: "1", nowMs: 1, expiresMs: 1000 };
+      const ended = await openPostgres(url);
+      await using live = await openPostgres(url);
+      for (const [index, { idempotency, ledger }] of [ended, live].entries()) {
+        await ledger.assertWritable();
+        await idempotency.claim({ ...claim, idempotencyKey: `key ${index}`, requestId: `req_${index}` });
+      }
+      expect(await live.idempotency.prune(2000)).toBe(0);
+      await ended[Symbol.asyncDispose]();
+      expect(await live.idempotency.prune(2000)).toBe(1);
+      const next = await live.idempotency.claim({ ...claim, idempotencyKey: "key 1", requestId: "req_9" });
+      expect(next).toEqual({ kind: "running", requestId: "req_1" });
+    });
   });
 
   describe("the usage ledger", () => {

@@ -28,7 +28,7 @@ const answerOf = (requestId: string): StoredAnswer => ({
   ignored: "store,messages[0].mood",
   body: Uint8Array.from([0, 255, 10, 0, 128]),
 });
-const most = 1000;
+const kept = { expiresMs: 2_000_000, maxAnswers: 1000 };
 
 /** The cases that every `IdempotencyStore` must pass. */
 export const idempotencyStoreContract: readonly ContractCase<IdempotencyStoreSubject>[] = [
@@ -47,7 +47,7 @@ export const idempotencyStoreContract: readonly ContractCase<IdempotencyStoreSub
     title: "returns the answer that was kept, byte by byte, to every server",
     assert: async ({ store, other }) => {
       await store.claim(claimOf("req_1"));
-      await store.keep(claimOf("req_1"), answerOf("req_1"), most);
+      await store.keep(claimOf("req_1"), answerOf("req_1"), kept);
       for (const one of [store, other]) {
         const outcome = await one.claim(claimOf("req_2"));
         assert.equal(outcome.kind, "answered");
@@ -65,7 +65,7 @@ export const idempotencyStoreContract: readonly ContractCase<IdempotencyStoreSub
       const changed = { bodyHash: "2".repeat(64) };
       await store.claim(claimOf("req_1"));
       assert.deepEqual(await store.claim(claimOf("req_2", changed)), { kind: "other body", requestId: "req_1" });
-      await store.keep(claimOf("req_1"), answerOf("req_1"), most);
+      await store.keep(claimOf("req_1"), answerOf("req_1"), kept);
       assert.deepEqual(await store.claim(claimOf("req_3", changed)), { kind: "other body", requestId: "req_1" });
     },
   },
@@ -83,9 +83,9 @@ export const idempotencyStoreContract: readonly ContractCase<IdempotencyStoreSub
     assert: async ({ store }) => {
       await store.claim(claimOf("req_1"));
       await store.release(claimOf("req_0"));
-      await store.keep(claimOf("req_0"), answerOf("req_0"), most);
+      await store.keep(claimOf("req_0"), answerOf("req_0"), kept);
       assert.deepEqual(await store.claim(claimOf("req_2")), { kind: "running", requestId: "req_1" });
-      await store.keep(claimOf("req_1"), answerOf("req_1"), most);
+      await store.keep(claimOf("req_1"), answerOf("req_1"), kept);
       await store.release(claimOf("req_1"));
       assert.equal((await store.claim(claimOf("req_2"))).kind, "answered");
     },
@@ -101,28 +101,31 @@ export const idempotencyStoreContract: readonly ContractCase<IdempotencyStoreSub
   {
     title: "forgets an answer when it expires, and never a request that runs",
     assert: async ({ store }) => {
-      const late = { nowMs: 2_000_000, expiresMs: 3_000_000 };
+      const late = { nowMs: 2_500_000, expiresMs: 3_500_000 };
       await store.claim(claimOf("req_1"));
       assert.deepEqual(await store.claim(claimOf("req_2", late)), { kind: "running", requestId: "req_1" });
-      await store.keep(claimOf("req_1"), answerOf("req_1"), most);
-      assert.equal((await store.claim(claimOf("req_2", { nowMs: 1_999_999 }))).kind, "answered");
-      const next = claimOf("req_2", { ...late, bodyHash: "2".repeat(64) });
+      // An answer is kept for its time from its end on, however long its request ran.
+      await store.keep(claimOf("req_1"), answerOf("req_1"), { ...kept, expiresMs: 3_000_000 });
+      assert.equal((await store.claim(claimOf("req_2", late))).kind, "answered");
+      const next = claimOf("req_2", { nowMs: 3_000_000, bodyHash: "2".repeat(64) });
       assert.deepEqual(await store.claim(next), { kind: "claimed" });
       assert.deepEqual(await store.claim({ ...next, requestId: "req_3" }), { kind: "running", requestId: "req_2" });
     },
   },
   {
-    title: "removes what has expired, and nothing else",
-    assert: async ({ store }) => {
+    title: "removes what has expired, and nothing else, nor a request that runs",
+    assert: async ({ store, other }) => {
       for (const [index, expiresMs] of [2_000_000, 3_000_000].entries()) {
-        const claim = claimOf(`req_${index}`, { idempotencyKey: `key ${index}`, expiresMs });
+        const claim = claimOf(`req_${index}`, { idempotencyKey: `key ${index}` });
         await store.claim(claim);
-        await store.keep(claim, answerOf(claim.requestId), most);
+        await store.keep(claim, answerOf(claim.requestId), { ...kept, expiresMs });
       }
-      assert.equal(await store.prune(2_500_000), 1);
+      await store.claim(claimOf("req_3", { idempotencyKey: "runs" }));
+      assert.equal(await other.prune(2_500_000), 1);
       assert.equal(await store.prune(2_500_000), 0);
       assert.equal((await store.claim(claimOf("req_9", { idempotencyKey: "key 1" }))).kind, "answered");
       assert.equal((await store.claim(claimOf("req_9", { idempotencyKey: "key 0" }))).kind, "claimed");
+      assert.equal((await other.claim(claimOf("req_9", { idempotencyKey: "runs" }))).kind, "running");
     },
   },
   {
@@ -131,7 +134,7 @@ export const idempotencyStoreContract: readonly ContractCase<IdempotencyStoreSub
       for (const index of [0, 1, 2]) {
         const claim = claimOf(`req_${index}`, { idempotencyKey: `key ${index}`, nowMs: 1_000_000 + index });
         await store.claim(claim);
-        await store.keep(claim, answerOf(claim.requestId), 2);
+        await store.keep(claim, answerOf(claim.requestId), { ...kept, maxAnswers: 2 });
       }
       const kinds: string[] = [];
       for (const index of [2, 1, 0])

@@ -1,3 +1,4 @@
+import { settlesWithin } from "@parley/common/settles-within";
 import { ApiError } from "../../errors/api-error.ts";
 import type { Log } from "../../observe/log.ts";
 import type { ClaimOutcome, IdempotencyClaim, IdempotencyStore, OwnClaim, StoredAnswer } from "./idempotency-store.ts";
@@ -20,8 +21,27 @@ export interface IdempotencyOptions {
 
 /** Milliseconds between two attempts to write what could not be written. */
 const retryMs = 1000;
+/** A round of attempts ends after this number of milliseconds if one of them fails. */
+const maxRoundMs = 1000;
 /** A claim whose answer was lost may still be made for this many milliseconds: longer than a statement may run. */
 const doubtMs = 8000;
+/** Maximum milliseconds for which the end of an answer waits until it is kept. */
+const maxWaitMs = 2000;
+/** An answer that cannot be written for this many milliseconds is given up, if its claim can be released. */
+const maxKeepMs = 60_000;
+/** Maximum number of writes that wait. Above it, no request with an idempotency key is taken. */
+const maxUnwritten = 1000;
+/** Maximum bytes of answers that wait to be written. */
+const maxUnwrittenBytes = 64 * 1024 * 1024;
+
+/** A write that is repeated until it succeeds. */
+interface Unwritten {
+  readonly write: () => Promise<void>;
+  /** It is not tried before this time. */
+  readonly fromMs: number;
+  /** Present for an answer. */
+  readonly kept?: { readonly claim: OwnClaim; readonly bytes: number; readonly sinceMs: number };
+}
 
 /**
  * The idempotency keys of running requests. While the store is away, requests with such a key are refused, because they might
@@ -29,8 +49,11 @@ const doubtMs = 8000;
  */
 export class IdempotencyKeys implements AsyncDisposable {
   readonly maxAnswerBytes: number;
+  /** Answers that were not kept, by the reason: too large, or the store did not take them. */
+  readonly unkept = { size: 0, store: 0 };
   readonly #options: IdempotencyOptions;
-  readonly #unwritten = new Set<{ readonly write: () => Promise<void>; readonly fromMs: number }>();
+  readonly #unwritten = new Set<Unwritten>();
+  #unwrittenBytes = 0;
   readonly #timer: NodeJS.Timeout;
   #round: Promise<void> = Promise.resolve();
 
@@ -43,6 +66,7 @@ export class IdempotencyKeys implements AsyncDisposable {
   /** @throws {ApiError} 503 `service_unavailable` while the store cannot be asked */
   async claim(claim: OwnClaim & Pick<IdempotencyClaim, "bodyHash">): Promise<ClaimOutcome> {
     const { store, nowMs, keptMs } = this.#options;
+    if (this.#unwritten.size >= maxUnwritten) throw away();
     const atMs = nowMs();
     try {
       return await store.claim({ ...claim, nowMs: atMs, expiresMs: atMs + keptMs });
@@ -50,42 +74,72 @@ export class IdempotencyKeys implements AsyncDisposable {
       // The claim may have been made, or may still be.
       for (const waitMs of [0, doubtMs])
         this.#unwritten.add({ write: () => store.release(claim), fromMs: atMs + waitMs });
-      const message =
-        "Idempotency keys cannot be looked up at the moment, so the request was not run. Send it again later.";
-      throw new ApiError("service_unavailable", message, { retryAfterMs: 2000, cause });
+      throw away(cause);
     }
   }
 
   /** Keeps an answer. Never rejects. Until it is written, requests with its key are told that it runs. */
-  keep(claim: OwnClaim, answer: StoredAnswer): Promise<void> {
-    const { store, maxAnswers } = this.#options;
-    return this.#write(() => store.keep(claim, answer, maxAnswers));
+  async keep(claim: OwnClaim, answer: StoredAnswer): Promise<void> {
+    const { store, nowMs, keptMs, maxAnswers } = this.#options;
+    const sinceMs = nowMs();
+    const bounds = { expiresMs: sinceMs + keptMs, maxAnswers };
+    const write = (): Promise<void> => store.keep(claim, answer, bounds);
+    await settlesWithin(
+      this.#write({ write, fromMs: 0, kept: { claim, bytes: answer.body.length, sinceMs } }),
+      maxWaitMs,
+    );
   }
 
   /** Gives up a claim. Never rejects. */
   release(claim: OwnClaim): Promise<void> {
-    return this.#write(() => this.#options.store.release(claim));
+    return this.#write({ write: () => this.#options.store.release(claim), fromMs: 0 });
   }
 
-  async #write(write: () => Promise<void>): Promise<void> {
+  async #write(one: Unwritten): Promise<void> {
     try {
-      await write();
+      await one.write();
     } catch (error) {
       this.#options.log.warn({ err: error }, "an idempotency key cannot be written: it is tried again every second");
-      this.#unwritten.add({ write, fromMs: 0 });
+      this.#unwritten.add(one);
+      this.#unwrittenBytes += one.kept?.bytes ?? 0;
+      if (one.kept && this.#unwrittenBytes > maxUnwrittenBytes) this.#giveUp(one, one.kept.claim);
     }
   }
 
   async #catchUp(): Promise<void> {
-    for (const one of this.#unwritten) {
-      if (one.fromMs > this.#options.nowMs()) continue;
-      const isWritten = await one.write().then(
-        () => true,
-        () => false,
-      );
-      if (!isWritten) return;
+    const { store, nowMs } = this.#options;
+    const endsMs = performance.now() + maxRoundMs;
+    // A copy, because those that fail are added again.
+    const due = [...this.#unwritten].filter(({ fromMs }) => fromMs <= nowMs());
+    for (const one of due) {
+      if (await succeeds(one.write())) {
+        this.#forget(one);
+        continue;
+      }
+      // The store may take small writes, and not this one.
+      const isOld = one.kept !== undefined && nowMs() - one.kept.sinceMs >= maxKeepMs;
+      if (isOld && (await succeeds(store.release(one.kept.claim)))) {
+        this.#giveUp(one, one.kept.claim);
+        continue;
+      }
+      // In the next round, it is tried after the others.
       this.#unwritten.delete(one);
+      this.#unwritten.add(one);
+      if (performance.now() > endsMs) return;
     }
+  }
+
+  #giveUp(one: Unwritten, claim: OwnClaim): void {
+    this.#forget(one);
+    this.#unwritten.add({ write: () => this.#options.store.release(claim), fromMs: 0 });
+    this.unkept.store += 1;
+    const message = "an answer could not be kept: a request that repeats it runs again";
+    this.#options.log.error({ request_id: claim.requestId }, message);
+  }
+
+  #forget(one: Unwritten): void {
+    this.#unwritten.delete(one);
+    this.#unwrittenBytes -= one.kept?.bytes ?? 0;
   }
 
   /** Tries once more to write the rest. */
@@ -95,6 +149,19 @@ export class IdempotencyKeys implements AsyncDisposable {
     await this.#catchUp();
   }
 }
+
+const succeeds = (write: Promise<void>): Promise<boolean> =>
+  write.then(
+    () => true,
+    () => false,
+  );
+
+const away = (cause?: unknown): ApiError =>
+  new ApiError(
+    "service_unavailable",
+    "Idempotency keys cannot be looked up at the moment, so the request was not run. Send it again later.",
+    { retryAfterMs: 2000, cause },
+  );
 
 /** Milliseconds between two removals of what has expired. */
 const pruneEveryMs = 60_000;

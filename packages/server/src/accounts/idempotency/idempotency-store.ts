@@ -9,8 +9,16 @@ export interface IdempotencyClaim {
   /** The id of the request that claims. */
   readonly requestId: string;
   readonly nowMs: number;
-  /** The time from which the claim, and its answer, no longer count. */
+  /** The time from which a claim that a dead server has left may be removed. A claim that runs never expires. */
   readonly expiresMs: number;
+}
+
+/** The bounds within which an answer is kept. */
+export interface KeptBounds {
+  /** The time from which the answer no longer counts. */
+  readonly expiresMs: number;
+  /** Maximum number of answers of its API key. The oldest above it are removed. */
+  readonly maxAnswers: number;
 }
 
 /** An answer that is kept for later requests with its idempotency key. */
@@ -48,10 +56,10 @@ export type OwnClaim = Pick<IdempotencyClaim, "keyId" | "idempotencyKey" | "requ
  */
 export interface IdempotencyStore {
   claim(claim: IdempotencyClaim): Promise<ClaimOutcome>;
-  /** Keeps the answer of a claimed request. If its API key has more than `maxAnswers`, the oldest of them are removed. */
-  keep(claim: OwnClaim, answer: StoredAnswer, maxAnswers: number): Promise<void>;
+  /** Keeps the answer of a claimed request. */
+  keep(claim: OwnClaim, answer: StoredAnswer, bounds: KeptBounds): Promise<void>;
   /** Gives up a claim without an answer, so the next request with its key runs. */
   release(claim: OwnClaim): Promise<void>;
-  /** Removes everything that expired before a time. @returns the number of removed claims and answers */
+  /** Removes answers, and claims of dead servers, that expired before a time. @returns the number of removed ones */
   prune(expiredBeforeMs: number): Promise<number>;
 }

@@ -139,8 +139,9 @@ export class AnswerRecording implements AsyncDisposable {
     this.#bytes += bytes;
     recordedBytes += bytes;
     const isTooMuch = this.#bytes > this.#idempotency.maxAnswerBytes || recordedBytes > maxRecordedBytes;
-    if (isTooMuch) this.#forget();
-    else this.#pieces?.push(...pieces);
+    if (!isTooMuch) return void this.#pieces?.push(...pieces);
+    this.#forget();
+    this.#idempotency.unkept.size += 1;
   }
 
   #forget(): void {

@@ -104,7 +104,6 @@ async function answer(deps: ChatDeps, asking: Asking, translated: Translated): P
   const { slowReaderMs } = deps.timings;
   const { res, signal } = asking.exchange;
   if (!collected) return undefined;
-  await asking.recording?.keepAnswer(collected);
   signal.throwIfAborted();
   await writeAnswer(res, collected, { slowReaderMs, signal });
   return undefined;
@@ -158,7 +157,10 @@ async function relay(
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
   if (!isStream) {
     const held = gatheredBytes.open(caller.keyId, (reason) => exchange.end(reason));
-    return collectFor(exchange, batches, { ...form, hasLogprobs, held });
+    const collected = await collectFor(exchange, batches, { ...form, hasLogprobs, held });
+    // Kept before it is charged: a server that dies in between has charged nothing that a repetition would pay again.
+    await recording?.keepAnswer(collected);
+    return collected;
   }
   const noteBroken = (error: unknown): void => {
     meter.fail(error);

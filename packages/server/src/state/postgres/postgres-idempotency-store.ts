@@ -3,6 +3,7 @@ import type {
   ClaimOutcome,
   IdempotencyClaim,
   IdempotencyStore,
+  KeptBounds,
   OwnClaim,
   StoredAnswer,
 } from "../../accounts/idempotency/idempotency-store.ts";
@@ -91,13 +92,14 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
     return rows[0] ? toOutcome(rows[0], bodyHash) : { kind: "claimed" };
   }
 
-  async keep({ keyId, idempotencyKey, requestId }: OwnClaim, answer: StoredAnswer, maxAnswers: number): Promise<void> {
+  async keep(claim: OwnClaim, answer: StoredAnswer, { expiresMs, maxAnswers }: KeptBounds): Promise<void> {
+    const { keyId, idempotencyKey, requestId } = claim;
     const { isStream, ignored, body } = answer;
     await this.#pool.query({
       name: "keep-answer",
-      text: `UPDATE parley.idempotency SET is_stream = $4, ignored = $5, body = $6
+      text: `UPDATE parley.idempotency SET is_stream = $4, ignored = $5, body = $6, expires_ms = $7
         WHERE key_id = $1 AND idempotency_key = $2 AND request_id = $3 AND body IS NULL`,
-      values: [keyId, idempotencyKey, requestId, isStream, ignored, body],
+      values: [keyId, idempotencyKey, requestId, isStream, ignored, body, expiresMs],
     });
     await this.#pool.query({
       name: "trim-answers",
@@ -116,9 +118,12 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
   }
 
   async prune(expiredBeforeMs: number): Promise<number> {
-    const { rowCount } = await this.#pool.query("DELETE FROM parley.idempotency WHERE expires_ms < $1", [
-      expiredBeforeMs,
-    ]);
+    // A claim whose replica is still registered may run. The rows of dead replicas are removed.
+    const { rowCount } = await this.#pool.query(
+      `DELETE FROM parley.idempotency WHERE expires_ms < $1
+        AND (body IS NOT NULL OR replica_id NOT IN (SELECT id FROM parley.replicas))`,
+      [expiredBeforeMs],
+    );
     return rowCount ?? 0;
   }
 }
