@@ -76,6 +76,10 @@ const names: Readonly<Record<string, string>> = {
   "monthly_spending.cost_usd": "spent by keys in months, US dollars",
   "group_spending.cost_usd": "spent by groups, US dollars",
   "spending.held_usd": "held by open requests, US dollars",
+  admin_keys: "admin keys",
+  audit: "entries of the audit log",
+  idempotency: "answers kept for repeated requests",
+  "idempotency.body": "bytes of these answers",
 };
 
 /** Prints the totals, which are the same on both sides. */

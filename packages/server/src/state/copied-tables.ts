@@ -5,7 +5,7 @@ import { adminKeyColumns } from "./sql-admin-key-store.ts";
 import { auditColumns } from "./sql-audit-log.ts";
 
 /** A row as it is copied. Amounts of dollars are decimal strings, and booleans may be 0 and 1. */
-export type CopiedRow = Readonly<Record<string, string | number | boolean | null>>;
+export type CopiedRow = Readonly<Record<string, string | number | boolean | Uint8Array | null>>;
 
 /** A table that has the same name and columns in SQLite and in PostgreSQL. */
 export interface CopiedTable {
@@ -19,12 +19,15 @@ export interface CopiedTable {
     | "group_spending"
     | "requests"
     | "admin_keys"
-    | "audit";
+    | "audit"
+    | "idempotency";
   readonly columns: readonly string[];
   /** The columns with amounts of dollars. */
   readonly usd: readonly string[];
   /** The columns that are added up, to compare the copy with its source. */
   readonly summed: readonly string[];
+  /** The column with bytes, of which the number of bytes is added up. It is null in rows that are not copied. */
+  readonly blob?: string;
 }
 
 const tokenColumns = ["prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens"];
@@ -71,10 +74,31 @@ export const copiedTables: readonly CopiedTable[] = [
   },
   { name: "admin_keys", columns: adminKeyColumns, usd: [], summed: [] },
   { name: "audit", columns: auditColumns, usd: [], summed: ["attempts"] },
+  // A row without an answer is the claim of a dead server.
+  {
+    name: "idempotency",
+    columns: [
+      "key_id",
+      "idempotency_key",
+      "body_hash",
+      "request_id",
+      "created_ms",
+      "expires_ms",
+      "is_stream",
+      "ignored",
+      "body",
+    ],
+    usd: [],
+    summed: ["created_ms", "expires_ms"],
+    blob: "body",
+  },
 ];
 
-/** Maximum number of rows in one step of a copy. */
-export const maxBatchRows = 5000;
+/** Returns the maximum number of rows in one step of a copy. All bytes of a step are in memory. */
+export const batchRowsOf = ({ blob }: CopiedTable): number => (blob === undefined ? 5000 : 4);
+
+/** Returns the condition of the rows that are copied, in SQL. */
+export const conditionOf = ({ blob }: CopiedTable): string => (blob === undefined ? "" : ` WHERE ${blob} IS NOT NULL`);
 
 /** The exact totals of a state: the rows of each table, and the sums of its columns, as decimal strings by their names. */
 export type Totals = ReadonlyMap<string, string>;
@@ -87,16 +111,17 @@ export class TableTotals {
 
   constructor(table: CopiedTable) {
     this.#table = table;
-    this.#sums = new Map(table.summed.map((column) => [column, new Big(0)]));
+    const { summed, blob } = table;
+    this.#sums = new Map([...summed, ...(blob === undefined ? [] : [blob])].map((column) => [column, new Big(0)]));
   }
 
   add(rows: readonly CopiedRow[]): void {
     this.rows += rows.length;
-    for (const column of this.#table.summed) {
-      const amounts = rows.map((row) => String(row[column])).filter((amount) => amount !== "0");
+    for (const [column, before] of this.#sums) {
+      const amounts = rows.map((row) => amountOf(row[column])).filter((amount) => amount !== "0");
       this.#sums.set(
         column,
-        amounts.reduce((sum, amount) => sum.plus(amount), this.#sums.get(column) ?? new Big(0)),
+        amounts.reduce((sum, amount) => sum.plus(amount), before),
       );
     }
   }
@@ -110,3 +135,6 @@ export class TableTotals {
     ];
   }
 }
+
+const amountOf = (value: CopiedRow[string] | undefined): string =>
+  String(value instanceof Uint8Array ? value.byteLength : value);

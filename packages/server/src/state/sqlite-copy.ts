@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Big } from "big.js";
-import { copiedTables, maxBatchRows, TableTotals } from "./copied-tables.ts";
+import { batchRowsOf, conditionOf, copiedTables, TableTotals } from "./copied-tables.ts";
 import type { CopiedRow, CopiedTable, Totals } from "./copied-tables.ts";
 import type { CopyTarget } from "./copy-state.ts";
 import { readSecret } from "./tables.ts";
@@ -15,16 +15,18 @@ export class SqliteCopy implements CopyTarget {
     this.place = place;
   }
 
-  async countRows({ name }: CopiedTable): Promise<number> {
-    return Number(this.#database.prepare(`SELECT count(*) AS rows FROM ${name}`).get()?.["rows"]);
+  async countRows(table: CopiedTable): Promise<number> {
+    const counted = `SELECT count(*) AS rows FROM ${table.name}${conditionOf(table)}`;
+    return Number(this.#database.prepare(counted).get()?.["rows"]);
   }
 
-  async *read({ name, columns }: CopiedTable): AsyncGenerator<CopiedRow[]> {
-    const rows = this.#database.prepare(`SELECT ${columns.join(", ")} FROM ${name}`).iterate();
+  async *read(table: CopiedTable): AsyncGenerator<CopiedRow[]> {
+    const selected = `SELECT ${table.columns.join(", ")} FROM ${table.name}${conditionOf(table)}`;
+    const rows = this.#database.prepare(selected).iterate();
     let batch: CopiedRow[] = [];
     for (const row of rows) {
-      batch.push(row as CopiedRow); // no column of these tables is a BLOB
-      if (batch.length < maxBatchRows) continue;
+      batch.push(row as CopiedRow); // the types that SQLite has, without bigint
+      if (batch.length < batchRowsOf(table)) continue;
       yield batch;
       batch = [];
     }
@@ -54,7 +56,7 @@ export class SqliteCopy implements CopyTarget {
         ...columns.map((column) => {
           const value = row[column] ?? null;
           if (typeof value === "boolean") return Number(value);
-          return value !== null && usd.includes(column) ? new Big(value).toFixed() : value;
+          return value !== null && usd.includes(column) ? new Big(String(value)).toFixed() : value;
         }),
       );
   }

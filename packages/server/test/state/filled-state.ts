@@ -5,8 +5,37 @@ export const pricing = { prompt: "0.0000008", completion: "0.0000035", image: "0
 export const usage = { promptTokens: 7, cachedTokens: 1, completionTokens: 3, reasoningTokens: 2 };
 export const startedMs = Date.parse("2026-11-15T12:00:00Z");
 
-/** Writes groups, keys and entries of every kind. */
-export async function fill({ groups, keys, ledger }: State): Promise<void> {
+const answered = { keyId: "bbbbbbbbbbbb", bodyHash: "1".repeat(64), nowMs: startedMs, expiresMs: startedMs + 1000 };
+/** A deflated answer may have any byte. */
+const body = Uint8Array.from({ length: 10_000 }, (_, index) => (index * index) % 256);
+const names = ["one", "two ~", "three"] as const;
+
+/** Writes admin keys, entries of the audit log, and answers for repeated requests. */
+async function fillRest({ adminKeys, audit, idempotency, transact }: State): Promise<void> {
+  const owner = { id: "dddddddddddd", hash: "hash-d", name: "öwner", scopes: ["keys:read"], createdMs: 1 } as const;
+  await adminKeys.insert({ ...owner, groupId: "grp_1", expiresMs: 5 });
+  await adminKeys.disable(owner.id, 6);
+  await adminKeys.noteUse(owner.id, 7);
+  const actor = { kind: "admin_key", id: owner.id, name: owner.name } as const;
+  const entry = { actor, from: { address: "::1", agent: "curl" }, target: { id: "grp_1" }, outcome: "done" } as const;
+  for (const attempts of [1, 7])
+    await transact(() =>
+      audit.append({ ...entry, atMs: attempts, action: "updateGroup", attempts, before: { a: "ü" }, after: {} }),
+    );
+  for (const [index, idempotencyKey] of names.entries()) {
+    const claim = { ...answered, idempotencyKey, requestId: `req_${index}` };
+    await idempotency.claim(claim);
+    const answer = { requestId: claim.requestId, isStream: index === 1, ignored: index === 1 ? "user" : undefined };
+    const bounds = { expiresMs: startedMs + 86_400_000 + index, maxAnswers: 10 };
+    await idempotency.keep(claim, { ...answer, body: body.slice(index) }, bounds);
+  }
+  // The server dies while this one runs.
+  await idempotency.claim({ ...answered, idempotencyKey: "running", requestId: "req_9" });
+}
+
+/** Writes groups, keys, entries and all else that a state has. */
+export async function fill(state: State): Promise<void> {
+  const { groups, keys, ledger } = state;
   const zoned = { budgetUsd: "10.5", period: "week", timeZone: "Asia/Kathmandu", maxKeys: 3 } as const;
   // The child is older than its parent.
   await groups.insert({ id: "grp_2", name: "pärent", createdMs: 2, ...zoned, keyCeiling: { budgetUsd: "1" } });
@@ -50,13 +79,14 @@ export async function fill({ groups, keys, ledger }: State): Promise<void> {
       ...end,
     });
   }
+  await fillRest(state);
 }
 
 export const spentBy = ({ ledger }: State, groupId: string): Promise<string> => ledger.groupSpentUsd(groupId, always);
 
 /** Returns everything that a state has. */
 export async function contentsOf(state: State): Promise<object> {
-  const { groups, keys, ledger, cacheSecret } = state;
+  const { groups, keys, ledger, cacheSecret, adminKeys, audit, idempotency } = state;
   const months = ["2026-11", "2026-12", "2027-01", "2027-02", "2027-03"];
   return JSON.parse(
     JSON.stringify({
@@ -70,6 +100,14 @@ export async function contentsOf(state: State): Promise<object> {
       spentInMonths: await Promise.all(months.map((month) => ledger.spentUsd("bbbbbbbbbbbb", month))),
       abandoned: (await ledger.abandoned()).map(({ id }) => id),
       secret: [...cacheSecret],
+      adminKeys: await adminKeys.list(),
+      audit: await audit.read({}, 100),
+      answers: await Promise.all(
+        names.map(async (idempotencyKey) => {
+          const outcome = await idempotency.claim({ ...answered, idempotencyKey, requestId: "req_new" });
+          return outcome.kind === "answered" ? { ...outcome.answer, body: [...outcome.answer.body] } : outcome;
+        }),
+      ),
     }),
   ) as object;
 }

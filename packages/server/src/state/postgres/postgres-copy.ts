@@ -1,10 +1,10 @@
 import { Big } from "big.js";
 import type { Client } from "pg";
-import { copiedTables, maxBatchRows } from "../copied-tables.ts";
+import { batchRowsOf, conditionOf, copiedTables } from "../copied-tables.ts";
 import type { CopiedRow, CopiedTable, Totals } from "../copied-tables.ts";
 import type { CopyTarget } from "../copy-state.ts";
 
-/** The replica of open entries that were copied. It does not exist, so their entries are abandoned at once. */
+/** The replica of entries that were copied. It does not exist, so those that are open are abandoned at once. */
 const noReplica = "00000000-0000-0000-0000-000000000000";
 
 /** The state in PostgreSQL, to be copied or to receive a copy. The caller begins and commits the transaction. */
@@ -16,15 +16,18 @@ export class PostgresCopy implements CopyTarget {
     this.#client = client;
   }
 
-  async countRows({ name }: CopiedTable): Promise<number> {
-    const { rows } = await this.#client.query<{ rows: string }>(`SELECT count(*) AS rows FROM parley.${name}`);
+  async countRows(table: CopiedTable): Promise<number> {
+    const { rows } = await this.#client.query<{ rows: string }>(
+      `SELECT count(*) AS rows FROM parley.${table.name}${conditionOf(table)}`,
+    );
     return Number(rows[0]?.rows);
   }
 
-  async *read({ name, columns }: CopiedTable): AsyncGenerator<CopiedRow[]> {
-    await this.#client.query(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${columns.join(", ")} FROM parley.${name}`);
+  async *read(table: CopiedTable): AsyncGenerator<CopiedRow[]> {
+    const selected = `SELECT ${table.columns.join(", ")} FROM parley.${table.name}${conditionOf(table)}`;
+    await this.#client.query(`DECLARE copied NO SCROLL CURSOR FOR ${selected}`);
     for (;;) {
-      const { rows } = await this.#client.query<CopiedRow>(`FETCH ${maxBatchRows} FROM copied`);
+      const { rows } = await this.#client.query<CopiedRow>(`FETCH ${batchRowsOf(table)} FROM copied`);
       if (rows.length === 0) break;
       yield rows;
     }
@@ -40,24 +43,27 @@ export class PostgresCopy implements CopyTarget {
 
   async readTotals(): Promise<Totals> {
     const all: (readonly [string, string])[] = [];
-    for (const { name, summed } of copiedTables) {
-      const sums = summed.map((column) => `, coalesce(sum(${column}), 0) AS ${column}`).join("");
+    for (const table of copiedTables) {
+      const { name, summed, blob } = table;
+      const amounts = summed.map((column) => [column, column] as const);
+      if (blob !== undefined) amounts.push([blob, `octet_length(${blob})`]);
+      const sums = amounts.map(([column, amount]) => `, coalesce(sum(${amount}), 0) AS ${column}`).join("");
       const { rows } = await this.#client.query<Record<string, string>>(
-        `SELECT count(*) AS rows${sums} FROM parley.${name}`,
+        `SELECT count(*) AS rows${sums} FROM parley.${name}${conditionOf(table)}`,
       );
       const textOf = (column: string): string => new Big(rows[0]?.[column] ?? 0).toFixed();
-      all.push([name, textOf("rows")], ...summed.map((column) => [`${name}.${column}`, textOf(column)] as const));
+      all.push([name, textOf("rows")], ...amounts.map(([column]) => [`${name}.${column}`, textOf(column)] as const));
     }
     return new Map(all);
   }
 
   async insert({ name, columns }: CopiedTable, rows: readonly CopiedRow[]): Promise<void> {
-    const replica = name === "requests" ? [", replica_id", `, '${noReplica}'`] : ["", ""];
+    const replica = name === "requests" || name === "idempotency" ? [", replica_id", `, '${noReplica}'`] : ["", ""];
     const list = columns.join(", ");
     await this.#client.query(
       `INSERT INTO parley.${name} (${list}${replica[0]})
        SELECT ${list}${replica[1]} FROM json_populate_recordset(NULL::parley.${name}, $1)`,
-      [JSON.stringify(rows)],
+      [JSON.stringify(rows.map(toJson))],
     );
   }
 
@@ -65,3 +71,12 @@ export class PostgresCopy implements CopyTarget {
     await this.#client.query("UPDATE parley.secrets SET value = $1 WHERE name = 'prompt-cache'", [secret]);
   }
 }
+
+/** Returns a row in the form of `json_populate_recordset`: bytes in hex, as PostgreSQL reads them. */
+const toJson = (row: CopiedRow): object =>
+  Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      value instanceof Uint8Array ? `\\x${Buffer.from(value).toString("hex")}` : value,
+    ]),
+  );
