@@ -462,7 +462,7 @@ export interface components {
         };
         /** @description The rules of a new key. */
         KeyCreate: {
-            /** @description A name for people. */
+            /** @description A name for people, not only of blanks. */
             name: string;
             /** @description The group that it belongs to. Absent: none, or the group of the admin key. */
             group_id?: string | null;
@@ -488,7 +488,7 @@ export interface components {
         };
         /** @description The rules to change. At least one is given. */
         KeyUpdate: {
-            /** @description A name for people. Null is refused. */
+            /** @description A name for people, not only of blanks. Null is refused. */
             name?: string | null;
             /** @description The group that it belongs to. Absent: none, or the group of the admin key. */
             group_id?: string | null;
@@ -570,7 +570,7 @@ export interface components {
         };
         /** @description The rules of a new group. */
         GroupCreate: {
-            /** @description A name for people. */
+            /** @description A name that no other group has, without blanks at its ends. */
             name: string;
             /** @description The group that it is in. */
             parent_id?: string | null;
@@ -589,7 +589,7 @@ export interface components {
         };
         /** @description The rules to change. At least one is given. */
         GroupUpdate: {
-            /** @description A name that no other group has. Null is refused. */
+            /** @description A name that no other group has, without blanks at its ends. Null is refused. */
             name?: string | null;
             /** @description The group that it is in. */
             parent_id?: string | null;
@@ -685,7 +685,7 @@ export interface components {
         };
         /** @description The rules of a new admin key. */
         AdminKeyCreate: {
-            /** @description A name for people. */
+            /** @description A name for people, not only of blanks. */
             name: string;
             /** @description Its rights. */
             scopes: components["schemas"]["Scope"][];
@@ -1374,7 +1374,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1458,7 +1457,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["InternalError"];
@@ -1496,7 +1494,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1532,7 +1529,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1766,7 +1762,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1802,7 +1797,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1921,7 +1915,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1957,7 +1950,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1993,7 +1985,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2209,7 +2200,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["InternalError"];

@@ -40,8 +40,7 @@ export function createAdminApp(deps: AdminDeps): RequestListener {
   });
   app.use(
     OpenApiValidator.middleware({
-      // A copy, since the validator writes into it.
-      apiSpec: structuredClone({ ...admin, servers: [{ url: "/" }] }) as unknown as string, // a document of OpenAPI 3.1
+      apiSpec: documentForValidator() as unknown as string, // a document of OpenAPI 3.1
       validateApiSpec: false, // the lint step has checked the contract
       validateSecurity: false,
       validateResponses: false,
@@ -53,16 +52,30 @@ export function createAdminApp(deps: AdminDeps): RequestListener {
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     const requestId = String(res.getHeader("x-request-id"));
     const refusal = explainError(error, req, res) ?? explainFailure(deps, error, requestId);
+    if (!res.headersSent && !req.complete) {
+      // The rest of a body that was refused is not read, so the connection cannot carry another request.
+      res.setHeader("connection", "close");
+      res.once("finish", () => req.destroy());
+    }
     if (res.headersSent) res.destroy();
     else sendError(res, requestId, refusal);
-    // The rest of a body that was refused is not read.
-    if (!req.readableEnded) res.once("finish", () => req.destroy());
   });
   return (req, res) => {
     res.setHeader("x-request-id", newId("req_", 16));
     res.setHeader("cache-control", "no-store");
     app(req, res);
   };
+}
+
+/**
+ * Returns a copy of the contract, since the validator writes into it. Query parameters may have characters that OpenAPI calls
+ * reserved, such as the colons of a time: without `allowReserved`, the validator wants even `+` for a space to be escaped.
+ */
+function documentForValidator(): object {
+  const document = structuredClone({ ...admin, servers: [{ url: "/" }] });
+  for (const parameter of Object.values(document.components.parameters))
+    if (parameter.in === "query") Object.assign(parameter, { allowReserved: true });
+  return document;
 }
 
 /** Logs a fault of this server, whose cause the answer does not reveal. */

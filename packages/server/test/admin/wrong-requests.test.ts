@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { Agent, request } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startAdmin } from "./use-admin.ts";
 import type { AdminServer } from "./use-admin.ts";
 
@@ -110,4 +113,58 @@ test.each([
 test("a body with a content coding is refused", async () => {
   const reply = await admin.call(token, "POST", "/keys", "{}", { "content-encoding": "gzip" });
   expect([reply.status, reply.code]).toEqual([415, "unsupported_media_type"]);
+});
+
+describe("the connection of a refused request", () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  afterAll(() => agent.destroy());
+
+  async function send(method: string, path: string, body: string) {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const sent = request(`${admin.url}${path}`, {
+      method,
+      agent,
+      headers: { ...headers, "content-length": body.length },
+    });
+    sent.end(body);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.resume();
+    await once(response, "end");
+    return { status: response.statusCode, connection: response.headers.connection, isReused: sent.reusedSocket };
+  }
+
+  test.each([
+    ["GET", "/nothing", "", 404],
+    ["GET", "/keys?limit=0", "", 400],
+    ["PUT", "/keys", "", 405],
+    ["POST", "/keys", "{", 400],
+    ["POST", "/keys/0123456789ab/disable", "", 404],
+  ])("serves the next one after %s %s %s", async (method, path, body, status) => {
+    await send("GET", "/self", "");
+    expect(await send(method, path, body)).toEqual({ status, connection: "keep-alive", isReused: true });
+    expect(await send("GET", "/self", "")).toEqual({ status: 200, connection: "keep-alive", isReused: true });
+  });
+
+  test("is closed, and says so, if the body was not read", async () => {
+    const long = JSON.stringify({ name: "a".repeat(4_000_000) });
+    expect(await send("POST", "/keys", long)).toMatchObject({ status: 413, connection: "close" });
+  });
+});
+
+/** Times, names and users as people and URLSearchParams write them: with characters that OpenAPI calls reserved. */
+test.each([
+  ["/usage?since=2026-11-01T00:00:00Z&by=day", 200],
+  ["/audit?since=2026-11-01T00:00:00Z&until=2999-11-01T00:00:00Z", 200],
+  ["/audit/export?actor=j.doe@company.example", 200],
+  ["/keys?name=search+%26+find", 200],
+  ["/groups?name=a/b", 200],
+  ["/keys?name=a&state=a:b", 400],
+])("%s needs no further escapes", async (path, status) => {
+  expect((await admin.call(token, "GET", path)).status).toBe(status);
+});
+
+test("a plus in a query is a space, as in a form", async () => {
+  await admin.call(token, "POST", "/keys", { name: "search & find" });
+  const { body } = await admin.call(token, "GET", `/keys?${String(new URLSearchParams({ name: "search & find" }))}`);
+  expect(body).toMatchObject({ data: [{ name: "search & find" }] });
 });
