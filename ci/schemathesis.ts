@@ -1,8 +1,9 @@
 /**
  * The source of the requests. `grammar`: whole conversations, valid or with one fault, in which each member of the contract is
  * equally likely. `schema`: Schemathesis from the schema alone, with examples, bounds and random values. `auth`: keys.
+ * `admin`: the admin API, with calls that use the ids of earlier ones.
  */
-export type Source = "grammar" | "schema" | "auth";
+export type Source = "grammar" | "schema" | "auth" | "admin";
 
 export interface Bounds {
   readonly source: Source;
@@ -17,6 +18,7 @@ const flagsOf: Readonly<Record<Source, readonly string[]>> = {
   grammar: ["--phases", "fuzzing", "--mode", "positive", "--include-operation-id", "createChatCompletion"],
   schema: ["--phases", "examples,coverage,fuzzing", "--mode", "all"],
   auth: ["--phases", "fuzzing", "--mode", "positive", "--checks", "ignored_auth"],
+  admin: ["--phases", "examples,coverage,fuzzing,stateful", "--mode", "all"],
 };
 
 /** Returns the arguments of Schemathesis. It finds the server by `PARLEY_URL`, see `schemathesis.toml`. */

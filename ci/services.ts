@@ -22,8 +22,8 @@ export interface Place {
 }
 
 /** A server with limits and keys for the fuzzer. It describes them at `FUZZ_TARGET`. */
-const fuzzTarget = (engine: string): Service => ({
-  command: ["node", "fuzz/serve.ts", engine],
+const fuzzTarget = (name: string): Service => ({
+  command: ["node", "fuzz/serve.ts", name],
   image: "node",
   ports: { PARLEY_URL: 8080, FUZZ_TARGET: 8081 },
   secrets: [],
@@ -50,6 +50,7 @@ export const services = {
   },
   "fuzz-scripted": fuzzTarget("scripted"),
   "fuzz-embedded": fuzzTarget("embedded"),
+  "fuzz-admin": fuzzTarget("admin"),
   /** The delivered image with its own command. */
   "server-image": {
     image: "server",

@@ -203,14 +203,14 @@ export const steps: readonly Step[] = [
     image: "python",
     inputs: ["fuzz", ...server],
   }),
-  ...gateRuns.map(({ name, engine, command, environment, record }) =>
+  ...gateRuns.map(({ name, target, command, environment, record }) =>
     step({
       name: `fuzz:${name}`,
-      purpose: `Schemathesis finds nothing in the server with the ${engine} engine`,
+      purpose: `Schemathesis finds nothing in the ${target} server`,
       command,
       environment,
       image: "schemathesis",
-      services: [`fuzz-${engine}`],
+      services: [`fuzz-${target}`],
       inputs: ["fuzz", ...server],
       outputs: [record],
       needs: ["types"],

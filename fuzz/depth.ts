@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
+import admin from "@parley/contract/admin.json" with { type: "json" };
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { Tally } from "./record.ts";
+
+const documents = { public: contract, admin } as const;
 
 /** Minimum counts that a run has to reach, from `floors.yaml`. */
 export interface Floors {
@@ -9,13 +12,15 @@ export interface Floors {
   readonly takenShare: number;
   readonly streamedShare: number;
   readonly everyMember: boolean;
-  readonly everyStatus: boolean;
+  /** The document whose statuses must all be seen; undefined: none. */
+  readonly everyStatusOf?: keyof typeof documents;
 }
 
 export interface FloorsFile {
   readonly scripted: Floors;
   readonly embedded: Floors;
-  /** Reasons why a fuzzer cannot cause a status, by operation and status. */
+  readonly admin: Floors;
+  /** Reasons why a fuzzer cannot cause a status, by operation or document, and status. */
   readonly unreachable: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
@@ -31,7 +36,7 @@ export function findShallows(tally: Tally, least: Floors, unreachable = readFloo
     ...below("share of requests taken", shareOf(chatsTaken, chats), least.takenShare),
     ...below("share of taken requests streamed", shareOf(streamed, chatsTaken), least.streamedShare),
     ...(least.everyMember ? membersMissing(tally) : []),
-    ...(least.everyStatus ? statusesMissing(tally, unreachable) : []),
+    ...(least.everyStatusOf ? statusesMissing(tally, unreachable, least.everyStatusOf) : []),
   ];
 }
 
@@ -48,16 +53,22 @@ function membersMissing({ taken, refused }: Tally): string[] {
   ];
 }
 
-function statusesMissing({ statuses }: Tally, unreachable: FloorsFile["unreachable"]): string[] {
-  return declaredStatuses()
-    .filter(([operation, status]) => unreachable[operation]?.[status] === undefined)
+function statusesMissing(
+  { statuses }: Tally,
+  unreachable: FloorsFile["unreachable"],
+  document: keyof typeof documents,
+): string[] {
+  return declaredStatuses(document)
+    .filter(
+      ([operation, status]) => (unreachable[operation]?.[status] ?? unreachable[document]?.[status]) === undefined,
+    )
     .filter(([operation, status]) => !statuses.has(`${operation} ${status}`))
     .map(([operation, status]) => `${operation} never answered ${status}`);
 }
 
 /** Lists every declared pair of operation and status. */
-export function declaredStatuses(): [operation: string, status: string][] {
-  const operations = Object.values(contract.paths).flatMap((item) => Object.values(item) as object[]);
+export function declaredStatuses(document: keyof typeof documents): [operation: string, status: string][] {
+  const operations = Object.values(documents[document].paths).flatMap((item) => Object.values<object>(item));
   return operations
     .filter((one): one is { operationId: string; responses: object } => "operationId" in one && "responses" in one)
     .flatMap(({ operationId, responses }) =>

@@ -5,10 +5,10 @@ import { summarize } from "./summary.ts";
 
 // The last step of the gate. It checks that the runs were deep enough to be meaningful.
 
-for (const engine of ["scripted", "embedded"] as const) {
+for (const target of ["scripted", "embedded", "admin"] as const) {
   const tally = newTally();
-  for (const { record } of gateRuns.filter((run) => run.engine === engine)) await addRecord(tally, record);
-  const shallows = findShallows(tally, readFloors()[engine]);
-  process.stdout.write(`-- ${engine}\n${summarize(tally)}\n${shallows.map((one) => `FAIL ${one}\n`).join("")}`);
+  for (const { record } of gateRuns.filter((run) => run.target === target)) await addRecord(tally, record);
+  const shallows = findShallows(tally, readFloors()[target]);
+  process.stdout.write(`-- ${target}\n${summarize(tally)}\n${shallows.map((one) => `FAIL ${one}\n`).join("")}`);
   if (shallows.length > 0) process.exitCode = 1;
 }

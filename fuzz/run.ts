@@ -7,7 +7,7 @@ import { exitCodeOf } from "@parley/common/exit-code";
 import { argumentsOf } from "../ci/schemathesis.ts";
 import type { Bounds } from "../ci/schemathesis.ts";
 import { workFolder } from "./work-folder.ts";
-import type { EngineName, Target } from "./target.ts";
+import type { Target, TargetName } from "./target.ts";
 
 export interface Run extends Bounds {
   /** The file that gets a line per answer. */
@@ -18,10 +18,9 @@ export interface Run extends Bounds {
   readonly isShallow?: boolean;
 }
 
-export type FuzzTarget = Target & { readonly engine: EngineName };
+export type FuzzTarget = Target & { readonly name: TargetName };
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const contract = fileURLToPath(import.meta.resolve("@parley/contract/contract.json"));
 
 /** @returns the exit code of Schemathesis: 0 when it found nothing */
 export async function runSchemathesis(
@@ -31,6 +30,9 @@ export async function runSchemathesis(
   stop?: AbortSignal,
 ): Promise<number> {
   const { source, record, log, isShallow = false } = run;
+  const isAdmin = source === "admin";
+  const contract = fileURLToPath(import.meta.resolve(`@parley/contract/${isAdmin ? "admin" : "contract"}.json`));
+  const config = path(`${isAdmin ? "admin" : "schemathesis"}.toml`);
   const output = createWriteStream(log);
   await once(output, "open");
   const own = {
@@ -41,7 +43,7 @@ export async function runSchemathesis(
     FUZZ_CONTRACT: contract,
     FUZZ_RUN_CONFIG: JSON.stringify({ ...target, source, record, isShallow }),
   };
-  const child = spawn(program, argumentsOf(run, { config: path("schemathesis.toml"), contract }), {
+  const child = spawn(program, argumentsOf(run, { config, contract }), {
     // Its other files must not be written into the tree.
     cwd: workFolder,
     stdio: ["ignore", output, output],

@@ -1,12 +1,11 @@
 """The hooks of Schemathesis: they draw the cases, and check and record every answer."""
 
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
 import schemathesis
 from hypothesis import strategies as st
-from schemathesis import Case, CheckContext, HookContext, Response
+from schemathesis import Case, HookContext, Response
 from schemathesis.core.failures import Failure
 
 from parley_fuzz import draw_request
@@ -14,8 +13,8 @@ from parley_fuzz.checks import answer, errors, headers, judgement
 from parley_fuzz.contract import CHAT, null_places
 from parley_fuzz.exchange import Exchange, exchange_of
 from parley_fuzz.recorder import record, record_failure
+from parley_fuzz.register import register
 from parley_fuzz.run_config import IS_AUTH_RUN, IS_SCRIPTED, IS_SHALLOW, KEY, SOURCE
-from parley_fuzz.stream_machine import Violation
 from parley_fuzz.variant import declare_edge, describe_events, offer_models
 
 SEEDS = st.binary(min_size=8, max_size=8)
@@ -119,20 +118,6 @@ if IS_AUTH_RUN:
     schemathesis.auth()(KeyOfServer)
 
 
-def _register(check: Callable[[Exchange], str | None]) -> None:
-    def run(_ctx: CheckContext, response: Response, case: Case) -> None:
-        try:
-            fault = check(exchange_of(case, response))
-        except (LookupError, TypeError, ValueError, AttributeError, Violation) as error:
-            fault = f"the answer cannot be read: {error!r}"
-        if fault is not None:
-            raise Failure(operation=case.operation.label, title=check.__name__, message=fault)
-
-    run.__name__ = check.__name__
-    run.__doc__ = check.__doc__
-    schemathesis.check(run)
-
-
 def deadline(exchange: Exchange) -> str | None:
     """Every answer is complete before the deadline."""
     return f"the answer took {exchange.seconds:.1f} s" if exchange.seconds > MOST_SECONDS else None
@@ -153,7 +138,7 @@ for one in (
     judgement.judgement,
     deadline,
 ):
-    _register(one)
+    register(one)
 
 
 @schemathesis.hook

@@ -2,6 +2,7 @@
 
 import json
 import os
+from typing import Any
 from urllib.request import urlopen
 
 _config = json.loads(os.environ["FUZZ_RUN_CONFIG"])
@@ -15,9 +16,11 @@ LIMITED_KEY: str | None = _config.get("limitedKey")
 """A key that allows one request per minute."""
 SPENT_KEY: str | None = _config.get("spentKey")
 """A key whose budget is used up."""
-IS_SCRIPTED: bool = _config["engine"] == "scripted"
+IS_SCRIPTED: bool = _config["name"] == "scripted"
 MODEL_IDS: list[str] = [model["id"] for model in _config["models"]]
 PRICES: dict[str, dict[str, str]] = {model["id"]: model["pricing"] for model in _config["models"]}
+ADMIN: dict[str, Any] = _config.get("admin", {})
+"""Admin keys, if the admin API is under test."""
 SOURCE: str = _config["source"]
 """The source of the bodies: the `grammar` of this folder, or Schemathesis from the `schema`; `auth` tests keys."""
 IS_AUTH_RUN: bool = SOURCE == "auth"

@@ -9,12 +9,13 @@ import jsonschema_rs
 from parley_fuzz.contract import Schema, schemas
 
 
-def _close(schema: Any) -> Any:
+def close(schema: Any) -> Any:
+    """Returns a copy in which every object refuses members that its schema does not name."""
     if isinstance(schema, list):
-        return [_close(one) for one in schema]
+        return [close(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    closed = {name: _close(one) for name, one in schema.items() if name != "examples"}
+    closed = {name: close(one) for name, one in schema.items() if name != "examples"}
     if isinstance(schema.get("properties"), dict) and "additionalProperties" not in schema:
         closed["additionalProperties"] = False
     return closed
@@ -22,7 +23,7 @@ def _close(schema: Any) -> Any:
 
 @cache
 def _definitions() -> dict[str, Any]:
-    return _close(json.loads(json.dumps(schemas).replace("#/components/schemas/", "#/$defs/")))
+    return close(json.loads(json.dumps(schemas).replace("#/components/schemas/", "#/$defs/")))
 
 
 @cache

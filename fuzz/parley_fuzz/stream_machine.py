@@ -15,7 +15,7 @@ machines: dict[str, dict[str, Any]] = streams["machines"]
 _missing = object()
 
 
-class Violation(Exception):
+class Violation(ValueError):
     pass
 
 

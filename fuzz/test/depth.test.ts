@@ -15,7 +15,7 @@ const least = { ...scripted, answers: 2 * members.length };
 /** Lines of a record that just reaches the floors: half accepted, half of those streamed, every member and every status. */
 function deepLines(): object[] {
   const half = members.length;
-  const statuses = declaredStatuses().filter(([operation, status]) => !unreachable[operation]?.[status]);
+  const statuses = declaredStatuses("public").filter(([operation, status]) => !unreachable[operation]?.[status]);
   return [
     ...Array.from({ length: half }, (_, index) => answer({ isStream: index % 2 === 0, taken: members })),
     ...Array.from({ length: half }, (_, index) => answer({ status: 400, refused: members[index % members.length] })),
@@ -89,7 +89,9 @@ describe("the depth meter", () => {
   });
 
   test("lists as unreachable only what the contract declares, each with a reason", () => {
-    const declared = declaredStatuses().map(([operation, status]) => `${operation} ${status}`);
+    const pairs = [...declaredStatuses("public"), ...declaredStatuses("admin")];
+    const declared = pairs.map(([operation, status]) => `${operation} ${status}`);
+    for (const [, status] of declaredStatuses("admin")) declared.push(`admin ${status}`);
     for (const [operation, statuses] of Object.entries(unreachable)) {
       for (const [status, reason] of Object.entries(statuses)) {
         expect(declared).toContain(`${operation} ${status}`);

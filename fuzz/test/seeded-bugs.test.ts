@@ -11,7 +11,7 @@ import type { Run } from "../run.ts";
 import { startTarget } from "../target.ts";
 import type { RunningTarget } from "../target.ts";
 import { startMutatingProxy } from "./mutating-proxy.ts";
-import { seededBugs } from "./seeded-bugs.ts";
+import { adminBugs, seededBugs } from "./seeded-bugs.ts";
 
 const program = await prepareSchemathesis().catch((error: unknown) => {
   if (error instanceof MissingProgramError) return undefined;
@@ -29,11 +29,16 @@ describe.skipIf(program === undefined)("the fuzzer (it takes Python 3.11)", () =
     rmSync(folder, { recursive: true });
   });
 
-  async function fuzz(name: string, url: string, run: Partial<Run>): Promise<{ exitCode: number; tally: Tally }> {
+  async function fuzz(
+    name: string,
+    url: string,
+    run: Partial<Run>,
+    subject = target,
+  ): Promise<{ exitCode: number; tally: Tally }> {
     const record = join(folder, `${name}.ndjson`);
     const files = { record, log: join(folder, `${name}.log`) };
     const all: Run = { source: "grammar", cases: 120, seed: 1, ...files, ...run };
-    const exitCode = await runSchemathesis(program ?? "schemathesis", { ...target, url }, all);
+    const exitCode = await runSchemathesis(program ?? "schemathesis", { ...subject, url }, all);
     const tally = newTally();
     await addRecord(tally, record);
     return { exitCode, tally };
@@ -57,6 +62,17 @@ describe.skipIf(program === undefined)("the fuzzer (it takes Python 3.11)", () =
     },
     120_000,
   );
+
+  test("finds each seeded bug of the admin API", async () => {
+    await using admin = await startTarget("admin");
+    for (const { title, check, cases, ...mutation } of adminBugs) {
+      await using proxy = await startMutatingProxy(admin.url, mutation);
+      const run = { source: "admin", cases, maxFailures: 1 } as const;
+      const { exitCode, tally } = await fuzz(title.replaceAll(" ", "-"), proxy.url, run, admin);
+      const checks = tally.failures.map(({ failure }) => failure.check);
+      expect({ title, exitCode, checks }).toEqual({ title, exitCode: 1, checks: expect.arrayContaining([check]) });
+    }
+  }, 120_000);
 
   test("that stays shallow finds nothing, and the meter says so", async () => {
     const { exitCode, tally } = await fuzz("shallow", target.url, { source: "schema", cases: 30, isShallow: true });

@@ -46,6 +46,47 @@ const bug = (title: string, check: string, how: Mutation, cases = 120): SeededBu
   ...how,
 });
 
+/** Repeats the first page of the audit log that is read for the last change. */
+function freezeAudit(): (answer: Answer) => void {
+  let first: string | undefined;
+  return (answer) => {
+    if (/^\{"data":\[\{"id":\d+,"at":/.test(answer.body)) answer.body = first ??= answer.body;
+  };
+}
+
+/** Seeded bugs of the admin API. */
+export const adminBugs: readonly SeededBug[] = [
+  bug(
+    "a refusal of a change that was made",
+    "changes",
+    {
+      answer: (answer) => {
+        if (answer.status === 201) answer.status = 409;
+      },
+    },
+    5,
+  ),
+  bug("a change without an entry in the audit log", "changes", { answer: freezeAudit() }, 5),
+  bug(
+    "a key without the scope that gets in",
+    "who_may",
+    {
+      answer: (answer) => {
+        if (answer.body.includes('"missing_scope"')) answer.status = 200;
+      },
+    },
+    5,
+  ),
+  bug(
+    "a secret in an error",
+    "no_secret",
+    {
+      answer: changeJson(({ error }) => error && (error.message += `parley_0123456789ab.${"0".repeat(43)}`)),
+    },
+    5,
+  ),
+];
+
 export const seededBugs: readonly SeededBug[] = [
   bug("a stream without its last event", "stream_events", {
     answer: changeStream((text) => text.replace("data: [DONE]\n\n", "")),

@@ -37,6 +37,8 @@ def _mismatch(exchange: Exchange) -> str | None:
         return f"{error['code']} does not go with {exchange.status}"
     if error["type"] != entry["type"]:
         return f"{error['code']} does not go with the type {error['type']}"
+    if "param" not in entry:
+        return None  # the catalogue of the admin API does not say which errors name a member
     if entry["param"] is None and error["param"] is not None:
         return f"{error['code']} names the member {error['param']}"
     if entry["param"] == "required" and error["param"] is None:
