@@ -79,21 +79,23 @@ function variableOf(row: string): string {
 /** @returns the exit code */
 async function run(): Promise<number> {
   const common = { date: new Date().toISOString().slice(0, 10), commit: readCommit(), ...(await versionsOf()) };
-  const rows = flags.only ?? all;
+  const rows = (flags.only ?? all).filter((row) => {
+    const missing = whyMissing(row);
+    if (missing !== undefined) print(`${row} is not run: ${missing}`);
+    return missing === undefined;
+  });
   mkdirSync(flags.out, { recursive: true });
   let isFaulty = false;
-  for (const [index, row] of rows.entries()) {
+  // Real workers take a minute to start, so rows share them.
+  const runs = flags.workers === "vllm" && rows.length > 0 ? [rows.join()] : rows;
+  for (const [index, run] of runs.entries()) {
     if (isStopped) break;
-    print(`[${index + 1}/${rows.length}] ${row} over two workers (${flags.workers})`);
-    const missing = whyMissing(row);
-    if (missing !== undefined) {
-      print(`  not run: ${missing}`);
-      continue;
-    }
+    print(`[${index + 1}/${runs.length}] ${run} over two workers (${flags.workers})`);
     const folder = mkdtempSync(join(tmpdir(), "parley-fronts-"));
-    const code = await measure(row, folder);
+    const code = await measure(run, folder);
     if (code !== 0) isFaulty = true;
-    for (const name of isStopped ? [] : readdirSync(folder)) {
+    // A row is written when it has ended.
+    for (const name of readdirSync(folder)) {
       const measured: unknown = JSON.parse(readFileSync(join(folder, name), "utf8"));
       const whole = { ...common, ...(measured as object) }; // as the test writes it
       writeFileSync(join(flags.out, name), `${JSON.stringify(whole, undefined, 2)}\n`);
@@ -110,11 +112,12 @@ function whyMissing(row: string): string | undefined {
   return front && missingOf(front);
 }
 
-function measure(row: string, folder: string): Promise<number> {
+/** @param rows separated by commas */
+function measure(rows: string, folder: string): Promise<number> {
   const [name, value] = mark.split("=") as [string, string];
   const env = {
     ...process.env,
-    PARLEY_TEST_FRONTS: row,
+    PARLEY_TEST_FRONTS: rows,
     PARLEY_TEST_WORKERS: flags.workers,
     PARLEY_TEST_FRONTS_INTO: folder,
     [name]: value,

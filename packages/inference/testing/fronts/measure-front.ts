@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { EngineError } from "../../src/index.ts";
 import type { Engine } from "../../src/index.ts";
@@ -46,8 +47,13 @@ export async function measureTurns(
   { blockTokens, countCached }: FrontWorkers,
   urls: readonly string[],
 ): Promise<number> {
+  // Other rows may have used the same workers.
+  const run = randomBytes(4).toString("hex");
   const begun = Array.from({ length: turns }, (_, index) => [
-    { role: "system" as const, content: "Every answer is short and says only what is certain. ".repeat(20) },
+    {
+      role: "system" as const,
+      content: `${run} ${"Every answer is short and says only what is certain. ".repeat(20)}`,
+    },
     { role: "user" as const, content: `I am customer ${index}. ${"Every word counts. ".repeat(60)}` },
   ]);
   let shareable = 0;
