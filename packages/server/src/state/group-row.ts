@@ -58,6 +58,13 @@ export const toGroup = (row: GroupRow): StoredGroup => ({
   keyCeiling: row.key_ceiling === null ? undefined : (JSON.parse(row.key_ceiling) as KeyCeiling), // written by groupValues()
 });
 
+/**
+ * Returns the groups of rows that have one of these texts as their name or id. Databases change some texts that are not
+ * well-formed, so their comparison alone is not exact.
+ */
+export const toNamed = (rows: readonly GroupRow[], texts: readonly string[]): StoredGroup[] =>
+  rows.map(toGroup).filter(({ id, name }) => texts.includes(name) || texts.includes(id));
+
 /** A key's group and that group's parent, as columns next to those of the key. */
 export const groupsOfKey = ["own", "parent"]
   .flatMap((table) => groupColumns.map((column) => `${table}.${column} AS ${table}_${column}`))

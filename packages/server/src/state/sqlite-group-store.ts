@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { assertGroupRules, assertUnused } from "../accounts/groups/check-group.ts";
 import type { GroupChange, GroupStore, StoredGroup } from "../accounts/groups/group-store.ts";
-import { groupColumns, groupValues, toGroup } from "./group-row.ts";
+import { groupColumns, groupValues, toGroup, toNamed } from "./group-row.ts";
 import type { GroupRow } from "./group-row.ts";
 import { durably, inTransaction } from "./transaction.ts";
 
@@ -22,6 +22,13 @@ export class SqliteGroupStore implements GroupStore {
 
   async list(): Promise<StoredGroup[]> {
     return this.#read();
+  }
+
+  async findNamed(texts: readonly string[]): Promise<StoredGroup[]> {
+    const given = "(SELECT value FROM json_each(?1))";
+    const statement = `SELECT * FROM groups WHERE name IN ${given} OR id IN ${given} ORDER BY created_ms, id`;
+    const rows = this.#database.prepare(statement).all(JSON.stringify(texts));
+    return toNamed(rows as unknown as GroupRow[], texts); // the columns of the table
   }
 
   #read(): StoredGroup[] {

@@ -60,7 +60,7 @@ export interface Worker {
 }
 
 export const keyCalls = callsOf<KeyStore>()("keys", ["find", "insert", "update"]);
-export const groupCalls = callsOf<GroupStore>()("groups", ["list"]);
+export const groupCalls = callsOf<GroupStore>()("groups", ["findNamed"]);
 export const ledgerCalls = callsOf<RequestLedger>()("ledger", [
   "open",
   "withdraw",

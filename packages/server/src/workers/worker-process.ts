@@ -28,7 +28,7 @@ import type { ProcessNumbers } from "./worker-totals.ts";
 /** The parts of the parent that its workers use. */
 export interface Shared extends Omit<Parent, "enter"> {
   readonly keys: Pick<KeyStore, "find" | "insert" | "update">;
-  readonly groups: Pick<GroupStore, "list">;
+  readonly groups: Pick<GroupStore, "findNamed">;
   readonly ledger: RequestLedger;
   readonly idempotency: RequestIdempotency;
   readonly limits: LimitStore;

@@ -53,6 +53,14 @@ describe("the contract notices a store that", () => {
       (store) => ({ list: async () => (await store.list()).toReversed() }),
       /^finds and lists/,
     ],
+    [
+      "finds a group by the beginning of its name",
+      (store) => ({
+        findNamed: async (texts) =>
+          (await store.list()).filter(({ id, name }) => texts.some((text) => id === text || name.startsWith(text))),
+      }),
+      /^finds the groups that have one/,
+    ],
     ["lets everything pass", (store) => ({ insert: (group) => store.insert(group).catch(() => {}) }), /^refuses rules/],
     [
       "ignores a new parent",

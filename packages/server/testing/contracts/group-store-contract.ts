@@ -75,6 +75,32 @@ export const groupStoreContract: readonly ContractCase<GroupStoreSubject>[] = [
     },
   },
   {
+    title: "finds the groups that have one of many texts as their name or id, exactly",
+    assert: async ({ groups, other }) => {
+      await insertAll({ groups, keys: other.keys }, full, plain, child);
+      const found = async (...texts: string[]): Promise<string[]> =>
+        (await groups.findNamed(texts)).map(({ name }) => name);
+      assert.deepEqual(await found("plain"), ["plain"]);
+      assert.deepEqual(await found("child", plain.id, "plain", full.id), [full.name, "plain", "child"]);
+      assertSame(await other.groups.findNamed([full.name]), [full]);
+      const many = Array.from({ length: 3000 }, (_, index) => `group ${index}`);
+      assert.deepEqual(await found(...many, "plain"), ["plain"]);
+      assert.deepEqual(await found(), []);
+      for (const text of [
+        "",
+        "Plain",
+        "plain ",
+        "plai%",
+        "plain\0",
+        "plain\0evil",
+        "plain\ud800",
+        "' OR '1'='1",
+        "plain\\",
+      ])
+        assert.deepEqual(await found(text), [], JSON.stringify(text));
+    },
+  },
+  {
     title: "rejects an id that is taken, and keeps the group that has it",
     assert: async (subject) => {
       await insertAll(subject, plain);

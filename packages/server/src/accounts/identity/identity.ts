@@ -41,7 +41,7 @@ export interface IdentityDeps {
   readonly issuer: string;
   /** True if the tokens name the group of their caller. */
   readonly needsGroup: boolean;
-  readonly groups: Pick<GroupStore, "list">;
+  readonly groups: Pick<GroupStore, "findNamed">;
   readonly keys: Pick<KeyStore, "find" | "insert" | "update">;
   readonly nowMs: () => number;
 }
@@ -83,9 +83,7 @@ const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)
 async function place(token: string, { verify, needsGroup, groups }: IdentityDeps): Promise<Placed> {
   const identity = await verify(token).catch(refuse);
   if (!needsGroup) return { identity, groupId: undefined };
-  const named = (await groups.list().catch(storeAway)).filter(
-    ({ id, name }) => identity.groups.includes(name) || identity.groups.includes(id),
-  );
+  const named = await groups.findNamed(identity.groups).catch(storeAway);
   if (named.length > 1) throw refusedToken("its group claim names several groups");
   if (!named[0]) throw refusedToken("its group claim names a group that does not exist");
   return { identity, groupId: named[0].id };

@@ -1,14 +1,15 @@
 import type { Pool, PoolClient } from "pg";
 import { assertGroupRules, assertUnused } from "../../accounts/groups/check-group.ts";
 import type { GroupChange, GroupStore, StoredGroup } from "../../accounts/groups/group-store.ts";
-import { groupColumns, groupValues, toGroup } from "../group-row.ts";
+import { groupColumns, groupValues, toGroup, toNamed } from "../group-row.ts";
 import type { GroupRow } from "../group-row.ts";
 import type { CachedKeys } from "./key-cache.ts";
 import type { RunTransaction } from "./run-transaction.ts";
 
 type Values = readonly (string | number | null)[];
 
-const readAll = `SELECT ${groupColumns.join(", ")} FROM parley.groups ORDER BY created_ms, id`;
+const inOrder = "ORDER BY created_ms, id";
+const readAll = `SELECT ${groupColumns.join(", ")} FROM parley.groups ${inOrder}`;
 
 /** Groups in PostgreSQL. Changes wait for each other, so each is checked against the groups that it will be among. */
 export class PostgresGroupStore implements GroupStore {
@@ -33,6 +34,13 @@ export class PostgresGroupStore implements GroupStore {
   async list(): Promise<StoredGroup[]> {
     const { rows } = await this.#pool.query<GroupRow>(readAll);
     return rows.map(toGroup);
+  }
+
+  async findNamed(texts: readonly string[]): Promise<StoredGroup[]> {
+    const statement = `SELECT ${groupColumns.join(", ")} FROM parley.groups WHERE name = ANY($1) OR id = ANY($1) ${inOrder}`;
+    // PostgreSQL refuses a text with NUL.
+    const { rows } = await this.#pool.query<GroupRow>(statement, [texts.filter((text) => !text.includes("\0"))]);
+    return toNamed(rows, texts);
   }
 
   async insert(group: StoredGroup): Promise<void> {
