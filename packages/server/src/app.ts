@@ -157,7 +157,7 @@ function listenersOf(deps: Deps): (mount: Mount) => RequestListener {
     };
     try {
       const exchange = open(req, res);
-      if (tracing && isChat(req)) exchange.trace = tracing.begin(req.headers, exchange.record.startedAtMs);
+      if (tracing && isChat(req)) exchange.trace = tracing.begin(req.headers);
       const work = serve(pathDeps, mount, exchange).catch(giveUp);
       exchange.onClose(() => {
         const closedMs = elapsedMs();

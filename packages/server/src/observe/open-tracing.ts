@@ -1,5 +1,4 @@
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import type { Attributes, Histogram, Span, Tracer } from "@opentelemetry/api";
+import type { Histogram } from "@opentelemetry/api";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import {
@@ -11,19 +10,14 @@ import {
 } from "@opentelemetry/resources";
 import type { Resource } from "@opentelemetry/resources";
 import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
-import {
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  RandomIdGenerator,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from "@opentelemetry/sdk-trace";
-import type { IdGenerator, ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
+import { BatchSpanProcessor, TraceIdRatioBasedSampler } from "@opentelemetry/sdk-trace";
+import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import { ownVersion } from "./own-version.ts";
 import { furtherTokens } from "./request-record.ts";
-import type { RequestRecord } from "./request-record.ts";
-import { formatTraceparent, readTraceparent } from "./tracing.ts";
-import type { RequestTrace, SpanCounts, Tracing } from "./tracing.ts";
+import { sharedAttributes, SpansOfRequest } from "./request-spans.ts";
+import type { SpanDeps } from "./request-spans.ts";
+import { readTraceparent } from "./tracing.ts";
+import type { SpanCounts, Tracing } from "./tracing.ts";
 
 export interface TracingOptions {
   /** The base address of the collector's OTLP/HTTP receiver, such as `http://127.0.0.1:4318`. */
@@ -47,27 +41,25 @@ export function openTracing({ endpoint, ratio, nowMs, onFailure }: TracingOption
   const resource = ownResource();
   const base = endpoint.endsWith("/") ? endpoint : `${endpoint}/`;
   const spans = new CountedSpans(new OTLPTraceExporter({ url: new URL("v1/traces", base).href }), onFailure);
-  const ids = new ReservedIds();
-  const sampler = new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
-  const tracers = new TracerProvider({ resource, sampler, idGenerator: ids, spanProcessors: [spans] });
   const exporter = new OTLPMetricExporter({ url: new URL("v1/metrics", base).href });
   const meters = new MeterProvider({ resource, readers: [new PeriodicExportingMetricReader({ exporter })] });
-  const tracer = tracers.getTracer("parley", ownVersion);
-  const count = addHistograms(meters);
+  const deps: SpanDeps = {
+    shared: { resource, instrumentationScope: { name: "parley", version: ownVersion } },
+    sampler: new TraceIdRatioBasedSampler(ratio),
+    take: (span) => spans.onEnd(span),
+    count: addHistograms(meters),
+  };
   return {
     counts: spans,
-    begin: (headers, startedAtMs) => {
+    begin: ({ traceparent }) => {
       // The clocks are compared for each request, because the monotonic one stands still while a machine sleeps.
-      const wallOf = wallFrom(nowMs() - performance.now());
-      const parent = readTraceparent(headers["traceparent"]);
-      const context = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
-      const span = tracer.startSpan("chat", { kind: SpanKind.SERVER, startTime: wallOf(startedAtMs) }, context);
-      return new SdkTrace(span, { tracer, ids, count, wallOf });
+      const offsetMs = nowMs() - performance.now();
+      return new SpansOfRequest(deps, readTraceparent(traceparent), (elapsedMs) => offsetMs + elapsedMs);
     },
     [Symbol.asyncDispose]: async () => {
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, maxEndMs);
-      await Promise.race([Promise.allSettled([tracers.shutdown(), meters.shutdown()]), late]);
+      await Promise.race([Promise.allSettled([spans.shutdown(), meters.shutdown()]), late]);
       clearTimeout(timer);
     },
   };
@@ -121,117 +113,8 @@ class CountedSpans extends BatchSpanProcessor implements SpanCounts {
   }
 }
 
-/** Gives the next span an id that was announced before the span began. */
-class ReservedIds implements IdGenerator {
-  readonly #random = new RandomIdGenerator();
-  next: string | undefined;
-
-  generateTraceId(): string {
-    return this.#random.generateTraceId();
-  }
-
-  generateSpanId(): string {
-    const id = this.next ?? this.#random.generateSpanId();
-    this.next = undefined;
-    return id;
-  }
-}
-
-/** Counts an ended request. */
-type CountRequest = (record: RequestRecord, seconds: number) => void;
-
-/** Returns the time on the wall clock of a time on the monotonic one. Both are in milliseconds. */
-type WallOf = (elapsedMs: number) => number;
-
-const wallFrom =
-  (offsetMs: number): WallOf =>
-  (elapsedMs) =>
-    offsetMs + elapsedMs;
-
-interface TraceParts {
-  readonly tracer: Tracer;
-  readonly ids: ReservedIds;
-  readonly count: CountRequest;
-  readonly wallOf: WallOf;
-}
-
-/** The span of a request is open while it runs. Its children are made at the end, when all of their times are known. */
-class SdkTrace implements RequestTrace {
-  readonly #span: Span;
-  readonly #parts: TraceParts;
-  readonly #upstreamId: string;
-  readonly traceparent: string;
-
-  constructor(span: Span, parts: TraceParts) {
-    this.#span = span;
-    this.#parts = parts;
-    this.#upstreamId = parts.ids.generateSpanId();
-    this.traceparent = formatTraceparent({ ...span.spanContext(), spanId: this.#upstreamId });
-  }
-
-  end(record: RequestRecord, status: number, durationMs: number): void {
-    const endedAtMs = record.startedAtMs + durationMs;
-    this.#parts.count(record, durationMs / 1000);
-    if (this.#span.isRecording()) {
-      this.#addChildren(record, endedAtMs);
-      const attributes = attributesOf(record);
-      this.#span.updateName(record.model === undefined ? "chat" : `chat ${record.model}`);
-      this.#span.setAttributes({ ...attributes, ...httpOf(record, status), ...usageOf(record) });
-      if (isFault(record, status)) this.#span.setStatus({ code: SpanStatusCode.ERROR });
-    }
-    this.#span.end(this.#parts.wallOf(endedAtMs));
-  }
-
-  #addChildren({ queuedAtMs, queueWaitMs, engineEndedAtMs, ...record }: RequestRecord, endedAtMs: number): void {
-    if (queuedAtMs === undefined) return;
-    const { tracer, ids, wallOf } = this.#parts;
-    const context = trace.setSpan(ROOT_CONTEXT, this.#span);
-    const admittedAtMs = queueWaitMs === undefined ? endedAtMs : queuedAtMs + queueWaitMs;
-    tracer.startSpan("queue", { startTime: wallOf(queuedAtMs) }, context).end(wallOf(admittedAtMs));
-    if (queueWaitMs === undefined) return;
-    ids.next = this.#upstreamId;
-    const options = { kind: SpanKind.CLIENT, startTime: wallOf(admittedAtMs) };
-    const upstream = tracer.startSpan("upstream", options, context);
-    if (record.firstEventMs !== undefined)
-      upstream.addEvent("first token", wallOf(record.startedAtMs + record.firstEventMs));
-    if (record.outcome === "failed") upstream.setStatus({ code: SpanStatusCode.ERROR });
-    upstream.end(wallOf(engineEndedAtMs ?? endedAtMs));
-  }
-}
-
-/** A refusal is the fault of the caller, and a client that disconnects is none. */
-const isFault = ({ outcome }: RequestRecord, status: number): boolean =>
-  outcome === "failed" || (status >= 500 && outcome !== "cancelled");
-
-/** The attributes of spans and histograms, from the conventions for generative AI. */
-const attributesOf = ({ model, errorCode }: RequestRecord): Attributes => ({
-  "gen_ai.operation.name": "chat",
-  "gen_ai.provider.name": "parley",
-  ...(model !== undefined && { "gen_ai.request.model": model }),
-  ...(errorCode !== undefined && { "error.type": errorCode }),
-});
-
-const httpOf = ({ id, method, path, keyId }: RequestRecord, status: number): Attributes => ({
-  "http.request.method": method,
-  "http.response.status_code": status,
-  "url.path": path,
-  "parley.request.id": id,
-  ...(keyId !== undefined && { "parley.key.id": keyId }),
-});
-
-const usageOf = (record: RequestRecord): Attributes => ({
-  "gen_ai.request.stream": record.isStream,
-  "gen_ai.request.choice.count": record.choices,
-  "gen_ai.usage.input_tokens": record.promptTokens,
-  "gen_ai.usage.cache_read.input_tokens": record.cachedTokens,
-  "gen_ai.usage.output_tokens": record.completionTokens,
-  "gen_ai.usage.reasoning.output_tokens": record.reasoningTokens,
-  "parley.cost_usd": record.costUsd,
-  "parley.outcome": record.outcome,
-});
-
 /** Adds the histograms of the conventions, with the buckets that they recommend. @returns a function that counts a request */
-function addHistograms(meters: MeterProvider): CountRequest {
+function addHistograms(meters: MeterProvider): SpanDeps["count"] {
   const meter = meters.getMeter("parley", ownVersion);
   const seconds = (name: string, description: string, explicitBucketBoundaries: number[]): Histogram =>
     meter.createHistogram(`gen_ai.server.${name}`, { unit: "s", description, advice: { explicitBucketBoundaries } });
@@ -251,7 +134,7 @@ function addHistograms(meters: MeterProvider): CountRequest {
     [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5],
   );
   return (record, spentSeconds) => {
-    const attributes = attributesOf(record);
+    const attributes = sharedAttributes(record);
     duration.record(spentSeconds, attributes);
     if (record.outcome !== "complete" || record.firstEventMs === undefined) return;
     const firstSeconds = record.firstEventMs / 1000;

@@ -23,9 +23,8 @@ export interface Tracing extends AsyncDisposable {
   readonly counts: SpanCounts;
   /**
    * Begins the trace of a request that has arrived. A well-formed `traceparent` of the caller becomes its parent.
-   * @param startedAtMs on the monotonic clock
    */
-  begin(headers: IncomingHttpHeaders, startedAtMs: number): RequestTrace;
+  begin(headers: IncomingHttpHeaders): RequestTrace;
 }
 
 /** The fields of a `traceparent`. */
