@@ -4,7 +4,9 @@ import { addKeyMetrics } from "./accounts/key-metrics.ts";
 import type { KeyMetricsSources } from "./accounts/key-metrics.ts";
 import { AbandonedWatch, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
 import { ExpiredAnswers } from "./accounts/idempotency/idempotency-keys.ts";
+import type { NoteRefusedToken } from "./accounts/identity/refused-token.ts";
 import type { ManagedState } from "./accounts/manage/managed-state.ts";
+import { RefusedAttempts } from "./accounts/manage/refused-attempts.ts";
 import { modelResolver } from "./admin/resolve-model.ts";
 import type { Config } from "./config/read-config.ts";
 import { loadOnce } from "./express/load-once.ts";
@@ -39,6 +41,8 @@ export interface OwnParts extends Omit<State, "register"> {
   /** An existing folder for sockets. */
   readonly runFolder: string;
   readonly store: OpenedLimits;
+  /** Records a refused token of an identity provider in the audit log. */
+  readonly noteRefusedToken: NoteRefusedToken;
   /** The servers that share the state. */
   readonly servers: Observed["servers"];
   /** The metrics of the endpoints of remote models. */
@@ -67,10 +71,18 @@ export async function openParts(config: Config, log: Log, started: AsyncDisposab
     abandoned,
     runFolder,
     store,
+    noteRefusedToken: openRefusedTokens(own, log, started),
     servers,
     endpoints,
     openSite: docsOf(config, runFolder, started),
   };
+}
+
+/** Returns a function that records refused tokens in the background. The end of the server writes those that were only counted. */
+function openRefusedTokens(state: ManagedState, log: Log, started: AsyncDisposableStack): NoteRefusedToken {
+  const fail = (error: unknown): void => log.error({ err: error }, "refused tokens are not recorded");
+  const refused = started.use(new RefusedAttempts(state, fail));
+  return (record, fault) => void refused.note(record, fault).catch(fail);
 }
 
 /** Returns a function that opens the docs portal. The end of the server stops a build. */

@@ -56,6 +56,7 @@ export interface ServingParts {
   readonly models: readonly ServedModel[];
   readonly keys: IdentityDeps["keys"];
   readonly groups: IdentityDeps["groups"];
+  readonly noteRefusedToken: IdentityDeps["noteRefused"];
   /** Undefined: only keys are accepted. */
   readonly verifyToken: VerifyToken | undefined;
   readonly ledger: RequestLedger;
@@ -165,13 +166,13 @@ function openIdempotency({ config, idempotency, log }: ServingParts, started: As
 
 /** Creates the authentication, and the watch that ends requests of a key that is disabled or deleted. */
 function keysFor(
-  { config, keys, groups, verifyToken: verify }: ServingParts,
+  { config, keys, groups, noteRefusedToken: noteRefused, verifyToken: verify }: ServingParts,
   started: AsyncDisposableStack,
 ): Pick<Deps, "findCaller" | "keys" | "runningKeys"> {
   const { apiKey, databaseUrl, jwtIssuer: issuer, jwtGroupClaim } = config;
   const needsGroup = jwtGroupClaim !== undefined;
   const stored = findStored(databaseUrl, withStoredKeys(keys, nowMs));
-  const asked = verify && issuer !== undefined && { verify, issuer, needsGroup, groups, keys, nowMs };
+  const asked = verify && issuer !== undefined && { verify, issuer, needsGroup, groups, keys, noteRefused, nowMs };
   return {
     keys: databaseUrl === undefined ? keys : { find: (id) => keys.find(id).catch(storeAway) },
     findCaller: withEnvironmentKey(apiKey, asked ? withIdentities(asked, stored) : stored),

@@ -732,7 +732,7 @@ export interface components {
             /** @description The exact cost. */
             cost_usd: string;
         };
-        /** @description A change or a refused attempt. It never contains a secret or its hash. */
+        /** @description A change or a refused attempt. It never contains a secret or its hash, and never a token. */
         AuditEntry: {
             /** @description The number of the entry. It grows. */
             id: number;
@@ -744,13 +744,13 @@ export interface components {
             /** @description The one who did it or tried to. */
             actor: {
                 /**
-                 * @description An admin key, a user of the operating system (by a command), or someone without a valid admin key.
+                 * @description An admin key, a user of the operating system (by a command), a caller whose token of an identity provider was refused, or someone without a valid admin key.
                  * @enum {string}
                  */
-                kind: "admin_key" | "user" | "unknown";
+                kind: "admin_key" | "user" | "token" | "unknown";
                 /** @description The id of the admin key. */
                 id: string | null;
-                /** @description The name of the admin key or user, empty for `unknown`. */
+                /** @description The name of the admin key or user, empty for `unknown`. For `token`, the subject that the token claims; `reason` says whether its claims are verified. */
                 name: string;
             };
             /** @description The place of the request. */
@@ -760,7 +760,7 @@ export interface components {
                 /** @description The user agent, at most 256 characters. */
                 agent: string;
             };
-            /** @description The operation of this API, such as `createKey`. */
+            /** @description The operation of this API, such as `createKey`; `authenticate` for a refused admin key, and `authenticateCaller` for a refused token of a caller. */
             action: string;
             /** @description The thing that was changed or was to be changed. */
             target: {

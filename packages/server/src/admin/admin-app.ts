@@ -3,6 +3,7 @@ import admin from "@parley/contract/admin.json" with { type: "json" };
 import express from "express";
 import type { NextFunction, Request, Response } from "express";
 import * as OpenApiValidator from "express-openapi-validator";
+import { sourceOf } from "../accounts/audit/audit-log.ts";
 import { assertScope } from "../accounts/manage/actor.ts";
 import type { Actor } from "../accounts/manage/actor.ts";
 import { ManageError } from "../accounts/manage/manage-error.ts";
@@ -24,8 +25,6 @@ export interface AdminDeps extends ManageDeps {
 interface AdminRequest extends Request {
   actor?: Actor;
 }
-
-const maxAgentLength = 256;
 
 /** Creates the listener of the admin API. express-openapi-validator holds requests to the contract. */
 export function createAdminApp(deps: AdminDeps): RequestListener {
@@ -91,10 +90,7 @@ const incorrect =
 function authenticate(deps: AdminDeps) {
   const find = adminFinder(deps.state, deps.nowMs);
   return async (req: AdminRequest, _res: Response, next: NextFunction): Promise<void> => {
-    const from = {
-      address: req.socket.remoteAddress ?? "",
-      agent: (req.headers["user-agent"] ?? "").slice(0, maxAgentLength),
-    };
+    const from = sourceOf(req.socket.remoteAddress, req.headers["user-agent"]);
     const { key, known } = await find(tokenOf(req));
     if (key) {
       req.actor = { kind: "admin_key", name: key.name, key, from };

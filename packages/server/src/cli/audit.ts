@@ -71,7 +71,7 @@ const toAuditTable = (entries: readonly AuditEntry[]): string =>
     entries.map((entry) => [
       String(entry.id),
       entry.at,
-      entry.actor.name || "(unknown)",
+      entry.actor.kind === "token" ? `(token) ${entry.actor.name}` : entry.actor.name || "(unknown)",
       entry.from.address,
       entry.action,
       entry.target.name ?? entry.target.id ?? "-",

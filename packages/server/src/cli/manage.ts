@@ -4,6 +4,7 @@ import type { paths } from "@parley/contract/admin-types";
 import type { Actor } from "../accounts/manage/actor.ts";
 import { ManageError } from "../accounts/manage/manage-error.ts";
 import type { ManageCode } from "../accounts/manage/manage-error.ts";
+import type { AuditRecord } from "../accounts/audit/audit-log.ts";
 import type { ManagedState } from "../accounts/manage/managed-state.ts";
 import { performFor, routes } from "../accounts/manage/perform.ts";
 import type { Perform } from "../accounts/manage/perform.ts";
@@ -43,8 +44,7 @@ export async function openManage(config: Config, isNew = false): Promise<Manage>
 export function performAsUser(state: ManagedState, config: Config): Perform {
   // One command makes few attempts, so none of them is left out.
   const refused = {
-    note: (...[record]: Parameters<ManagedState["audit"]["append"]>) =>
-      state.transact(({ audit }) => audit.append(record)),
+    note: (record: AuditRecord) => state.transact(({ audit }) => audit.append(record)),
   };
   const actor: Actor = {
     kind: "user",

@@ -1,4 +1,6 @@
 import type { Socket } from "node:net";
+import { sourceOf } from "../accounts/audit/audit-log.ts";
+import type { AuditRecord } from "../accounts/audit/audit-log.ts";
 import { authenticate } from "../accounts/keys/authenticate.ts";
 import type { Caller } from "../accounts/keys/caller.ts";
 import type { FindCaller } from "../accounts/keys/find-caller.ts";
@@ -26,7 +28,8 @@ export interface KeyDeps {
  */
 export async function requireKey({ findCaller, runningKeys, keepPlace }: KeyDeps, exchange: Exchange): Promise<Caller> {
   const { req, record } = exchange;
-  const caller = await authenticate(req, findCaller);
+  const from = (): AuditRecord["from"] => sourceOf(record.client, exchange.header("user-agent"));
+  const caller = await authenticate(req, (token) => findCaller(token, from));
   keepPlace(req.socket);
   record.keyId = caller.keyId;
   exchange.onClose(runningKeys.add(caller.keyId, (reason) => exchange.end(reason)));

@@ -1,4 +1,5 @@
 import type { GroupStore } from "../accounts/groups/group-store.ts";
+import type { NoteRefusedToken } from "../accounts/identity/refused-token.ts";
 import type { RequestIdempotency } from "../accounts/idempotency/idempotency-keys.ts";
 import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { RequestLedger } from "../accounts/ledger/usage-ledger.ts";
@@ -43,6 +44,8 @@ export interface Parent {
   confirmFailure(model: string): Promise<void>;
   countRequest(record: RequestRecord, status: number, durationMs: number): void | Promise<void>;
   countAttempt(...ended: Parameters<CountAttempt>): void;
+  /** Records a refused token in the audit log. */
+  noteRefusedToken(...refusal: Parameters<NoteRefusedToken>): void;
   /** Writes a line of the log, as JSON. */
   log(line: string): void;
 }
@@ -80,7 +83,7 @@ export const slotCalls = callsOf<HeldSlots>()(
 );
 export const parentCalls = callsOf<Parent>()(
   "parent",
-  ["enter", "openSite", "confirmFailure", "countRequest", "countAttempt", "log"],
-  ["enter", "countRequest", "countAttempt", "log"],
+  ["enter", "openSite", "confirmFailure", "countRequest", "countAttempt", "noteRefusedToken", "log"],
+  ["enter", "countRequest", "countAttempt", "noteRefusedToken", "log"],
 );
 export const workerCalls = callsOf<Worker>()("worker", ["start", "hear", "whenReady", "observe", "close"], ["hear"]);

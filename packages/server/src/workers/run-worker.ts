@@ -123,6 +123,7 @@ async function startWorker(
       verifyToken,
       keys: channel.remote(keyCalls),
       groups: channel.remote(groupCalls),
+      noteRefusedToken: (...refusal) => void parent.noteRefusedToken(...refusal),
       ledger: channel.remote(ledgerCalls),
       idempotency: channel.remote(idempotencyCalls),
       store: {

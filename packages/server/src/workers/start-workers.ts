@@ -104,7 +104,7 @@ const readyIds = (models: readonly StartedModel[]): string[] =>
  * @param onChecked is called before a worker hears that an engine was checked
  */
 const sharedBy = (
-  { keys, groups, ledger, idempotency, store, endpoints, openSite }: OwnParts,
+  { keys, groups, ledger, idempotency, noteRefusedToken, store, endpoints, openSite }: OwnParts,
   models: ReadonlyMap<string, StartedModel>,
   onChecked: () => void,
 ): Omit<Shared, "log" | "countRequest"> => ({
@@ -112,6 +112,7 @@ const sharedBy = (
   groups,
   ledger,
   idempotency,
+  noteRefusedToken,
   limits: store.limits,
   queueOf: (model) => models.get(model)?.queue,
   openSite,

@@ -2,15 +2,18 @@
 export interface AuditRecord {
   readonly atMs: number;
   readonly actor: {
-    readonly kind: "admin_key" | "user" | "unknown";
+    readonly kind: "admin_key" | "user" | "token" | "unknown";
     /** The id of the admin key. */
     readonly id?: string | undefined;
-    /** The name of the admin key or of the user of the operating system; empty for `unknown`. */
+    /**
+     * The name of the admin key or of the user of the operating system, or the subject that a refused token claims; empty for
+     * `unknown`.
+     */
     readonly name: string;
   };
   /** The address of the client or the host of the command, and its user agent. */
   readonly from: { readonly address: string; readonly agent: string };
-  /** The operation of the admin API, such as `createKey`. */
+  /** The operation of the admin API, such as `createKey`, or `authenticate` or `authenticateCaller`. */
   readonly action: string;
   readonly target: {
     readonly id?: string | undefined;
@@ -26,6 +29,21 @@ export interface AuditRecord {
   readonly before?: object | undefined;
   readonly after?: object | undefined;
 }
+
+/**
+ * Returns a text of a stranger as an entry may have it: at most `maxLength` UTF-16 units, without control characters and
+ * others that a terminal or a database treats in a special way.
+ */
+export const cleanText = (text: string, maxLength: number): string =>
+  text.slice(0, maxLength).replaceAll(/\p{C}/gu, "\uFFFD");
+
+const maxAgentLength = 256;
+
+/** Returns the source of a request. The user agent is cut after 256 characters. */
+export const sourceOf = (address = "", agent = ""): AuditRecord["from"] => ({
+  address,
+  agent: cleanText(agent, maxAgentLength),
+});
 
 export interface AuditEntry extends AuditRecord {
   /** Grows with every entry. */

@@ -7,6 +7,8 @@ import { isDisabled, toCaller } from "../keys/find-caller.ts";
 import type { FindCaller } from "../keys/find-caller.ts";
 import { hashSecret, isSameHash } from "../keys/hash-key.ts";
 import type { FoundKey, KeyStore, StoredKey } from "../keys/key-store.ts";
+import { noteRefusal } from "./refused-token.ts";
+import type { NoteRefusedToken } from "./refused-token.ts";
 
 /** The claims of a token of an identity provider that was accepted. */
 export interface Identity {
@@ -43,6 +45,7 @@ export interface IdentityDeps {
   readonly needsGroup: boolean;
   readonly groups: Pick<GroupStore, "findNamed">;
   readonly keys: Pick<KeyStore, "find" | "insert" | "update">;
+  readonly noteRefused: NoteRefusedToken;
   readonly nowMs: () => number;
 }
 
@@ -65,13 +68,20 @@ interface Placed {
 export function withIdentities(deps: IdentityDeps, findOther: FindCaller): FindCaller {
   const { nowMs } = deps;
   const accepted = new LRUCache<string, Placed>({ max: maxKept, ttl: maxKeptMs });
-  return async (token) => {
-    if (!isJwt(token)) return findOther(token);
+  return async (token, from) => {
+    if (!isJwt(token)) return findOther(token, from);
     const digest = hash("sha256", token, "base64");
-    const known = accepted.get(digest);
-    const placed = known && known.identity.expiresMs > nowMs() ? known : await place(token, deps);
-    const key = await keyOf(placed, deps);
-    if (placed !== known) accepted.set(digest, placed);
+    const kept = accepted.get(digest);
+    const known = kept && kept.identity.expiresMs > nowMs() ? kept : undefined;
+    const note = (error: unknown, isVerified: boolean): never => {
+      noteRefusal(error, { token, isVerified, from: from(), atMs: nowMs() }, deps.noteRefused);
+      throw error;
+    };
+    const identity = known?.identity ?? (await check(token, deps).catch((error: unknown) => note(error, false)));
+    const isKnown = (error: unknown): never => note(error, true);
+    const placed = known ?? (await place(identity, deps).catch(isKnown));
+    const key = await keyOf(placed, deps).catch(isKnown);
+    if (!known) accepted.set(digest, placed);
     return toCaller(key.id, key, key.groups);
   };
 }
@@ -79,21 +89,25 @@ export function withIdentities(deps: IdentityDeps, findOther: FindCaller): FindC
 /** Recognizes a signed token in its compact form. An unsigned one has nothing after its second dot. */
 const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
 
-/** Checks a token, and finds the group of its caller. @throws {ApiError} 401 `invalid_api_key`, 503 `service_unavailable` */
-async function place(token: string, { verify, needsGroup, groups }: IdentityDeps): Promise<Placed> {
-  const identity = await verify(token).catch(refuse);
+/** Checks a token. @throws {ApiError} 401 `invalid_api_key`, 503 `service_unavailable` */
+async function check(token: string, { verify }: IdentityDeps): Promise<Identity> {
+  try {
+    return await verify(token);
+  } catch (error) {
+    if (error instanceof TokenError && error.isFinal) throw refusedToken(error.message);
+    const message =
+      "The token cannot be checked at the moment, because the keys of its issuer cannot be read. Try again later.";
+    throw new ApiError("service_unavailable", message, { retryAfterMs: 2000, cause: error });
+  }
+}
+
+/** Finds the group of a caller. @throws {ApiError} 401 `invalid_api_key`, 503 `service_unavailable` */
+async function place(identity: Identity, { needsGroup, groups }: IdentityDeps): Promise<Placed> {
   if (!needsGroup) return { identity, groupId: undefined };
   const named = await groups.findNamed(identity.groups).catch(storeAway);
   if (named.length > 1) throw refusedToken("its group claim names several groups");
   if (!named[0]) throw refusedToken("its group claim names a group that does not exist");
   return { identity, groupId: named[0].id };
-}
-
-function refuse(error: unknown): never {
-  if (error instanceof TokenError && error.isFinal) throw refusedToken(error.message);
-  const message =
-    "The token cannot be checked at the moment, because the keys of its issuer cannot be read. Try again later.";
-  throw new ApiError("service_unavailable", message, { retryAfterMs: 2000, cause: error });
 }
 
 /** Finds the stored key of an identity, or stores one. Its hash is that of the identity, so it has no secret. */

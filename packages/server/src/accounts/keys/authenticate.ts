@@ -1,6 +1,5 @@
 import { ApiError } from "../../errors/api-error.ts";
 import type { Caller } from "./caller.ts";
-import type { FindCaller } from "./find-caller.ts";
 
 /** The parts of a request that may contain a key. */
 interface RequestHead {
@@ -14,7 +13,10 @@ interface RequestHead {
  * @throws {ApiError} 401 `invalid_api_key`. All rejected keys get the same message, so strangers learn nothing about keys.
  * A request without a bearer token is told so.
  */
-export async function authenticate(head: RequestHead, findCaller: FindCaller): Promise<Caller> {
+export async function authenticate(
+  head: RequestHead,
+  findCaller: (token: string) => Promise<Caller | undefined>,
+): Promise<Caller> {
   const values = head.rawHeaders.filter(
     (_text, index) => index % 2 === 1 && head.rawHeaders[index - 1]?.toLowerCase() === "authorization",
   );

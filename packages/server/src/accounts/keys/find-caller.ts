@@ -1,11 +1,16 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { storeAway } from "../../errors/api-error.ts";
+import type { AuditRecord } from "../audit/audit-log.ts";
 import type { Caller, CallerGroup } from "./caller.ts";
 import { hashSecret, isSameHash, splitToken } from "./hash-key.ts";
 import type { FoundKey, KeyRules, KeyStore } from "./key-store.ts";
 
-/** Finds the caller that a token identifies. @returns undefined if the token is not accepted, for any reason */
-export type FindCaller = (token: string) => Promise<Caller | undefined>;
+/**
+ * Finds the caller that a token identifies.
+ * @param from returns the source of the request, for the audit log
+ * @returns undefined if the token is not accepted, for any reason
+ */
+export type FindCaller = (token: string, from: () => AuditRecord["from"]) => Promise<Caller | undefined>;
 
 /** Admits stored keys. A token is refused when it is malformed, unknown, wrong, disabled or expired, or its group is disabled. */
 export function withStoredKeys(store: Pick<KeyStore, "find">, nowMs: () => number): FindCaller {
@@ -32,8 +37,8 @@ const noHash = "0".repeat(64);
 /** Answers 503 while the keys cannot be looked up: a valid key must never be refused as a wrong one (OPS-18). */
 export const unlessAway =
   (find: FindCaller): FindCaller =>
-  (token) =>
-    find(token).catch(storeAway);
+  (token, from) =>
+    find(token, from).catch(storeAway);
 
 /** The id of the key in PARLEY_API_KEY. */
 export const environmentKey = "environment";
@@ -46,7 +51,7 @@ export function withEnvironmentKey(key: string | undefined, findStored: FindCall
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   const expected = digest(key);
   const caller = toCaller(environmentKey, { name: environmentKey });
-  return async (token) => (timingSafeEqual(digest(token), expected) ? caller : findStored(token));
+  return async (token, from) => (timingSafeEqual(digest(token), expected) ? caller : findStored(token, from));
 }
 
 /** Returns the caller of a key with these rules. @param groups its group, then that group's parent */

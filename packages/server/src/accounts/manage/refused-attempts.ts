@@ -1,11 +1,11 @@
 import type { AuditRecord } from "../audit/audit-log.ts";
 import type { ManagedState } from "./managed-state.ts";
 
-/** Maximum number of refused attempts of one actor that get entries of their own in a minute. */
+/** Maximum number of refused attempts of one kind that get entries of their own in a minute. */
 export const maxPerMinute = 20;
 const minuteMs = 60_000;
 
-/** The attempts of one actor in the present minute. */
+/** The attempts of one kind in the present minute. */
 interface Attempts {
   readonly minute: number;
   written: number;
@@ -14,12 +14,12 @@ interface Attempts {
 }
 
 /**
- * Writes refused attempts into the audit log. An actor that repeats them gets `maxPerMinute` entries a minute. Further attempts
- * are counted, and get one entry together, so a flood of wrong keys cannot fill the disk.
+ * Writes refused attempts into the audit log. Attempts of one kind get `maxPerMinute` entries a minute. Further ones are
+ * counted, and get one entry together, so a flood of wrong keys or tokens cannot fill the disk.
  */
 export class RefusedAttempts implements AsyncDisposable {
   readonly #state: Pick<ManagedState, "transact">;
-  /** By the id of an admin key or the name of a user. All callers without a valid key share an empty name. */
+  /** By their kind. */
   readonly #attempts = new Map<string, Attempts>();
   readonly #timer: NodeJS.Timeout;
 
@@ -29,19 +29,23 @@ export class RefusedAttempts implements AsyncDisposable {
     this.#timer = setInterval(() => void this.#writeCounted().catch(onError), minuteMs).unref();
   }
 
-  /** Rejects when the entry cannot be written. */
-  async note(record: AuditRecord): Promise<void> {
-    const actor = record.actor.id ?? record.actor.name;
+  /**
+   * Rejects when the entry cannot be written.
+   * @param kind attempts of the same kind are counted together. By default it is the id of the admin key or the name of the
+   * user, so all callers without a valid admin key share an empty name
+   */
+  async note(record: AuditRecord, kind = record.actor.id ?? record.actor.name): Promise<void> {
     const minute = Math.floor(record.atMs / minuteMs);
-    const known = this.#attempts.get(actor);
+    const known = this.#attempts.get(kind);
     const isSame = known?.minute === minute;
-    if (known && !isSame) await this.#write(known.counted);
     const attempts = known && isSame ? known : { minute, written: 0, counted: undefined };
-    this.#attempts.set(actor, attempts);
-    if (attempts.written < maxPerMinute) {
-      attempts.written += 1;
-      await this.#write(record);
-    } else attempts.counted = { ...record, attempts: (attempts.counted?.attempts ?? 0) + 1 };
+    this.#attempts.set(kind, attempts);
+    // Everything is counted before the first wait, because attempts come at the same time.
+    const isWritten = attempts.written < maxPerMinute;
+    if (isWritten) attempts.written += 1;
+    else attempts.counted = { ...record, attempts: (attempts.counted?.attempts ?? 0) + 1 };
+    if (!isSame) await this.#write(known?.counted);
+    if (isWritten) await this.#write(record);
   }
 
   async #write(record: AuditRecord | undefined): Promise<void> {
