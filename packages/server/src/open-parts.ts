@@ -3,10 +3,10 @@ import { watchServers } from "./accounts/servers/watch-servers.ts";
 import { addKeyMetrics } from "./accounts/key-metrics.ts";
 import type { KeyMetricsSources } from "./accounts/key-metrics.ts";
 import { AbandonedWatch, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
-import { ExpiredAnswers } from "./accounts/idempotency/idempotency-keys.ts";
 import type { NoteRefusedToken } from "./accounts/identity/refused-token.ts";
 import type { ManagedState } from "./accounts/manage/managed-state.ts";
 import { RefusedAttempts } from "./accounts/manage/refused-attempts.ts";
+import { keptSpendingMs } from "./accounts/money/period.ts";
 import { modelResolver } from "./admin/resolve-model.ts";
 import type { Config } from "./config/read-config.ts";
 import { loadOnce } from "./express/load-once.ts";
@@ -59,7 +59,8 @@ export async function openParts(config: Config, log: Log, started: AsyncDisposab
   const { register, freeClaims, ...own } = await ownState(config, log, started);
   const abandoned = await closeAbandoned(own.ledger, nowMs());
   freeClaims?.();
-  started.use(new ExpiredAnswers(own.idempotency, nowMs));
+  started.use(new RegularWork(60_000, () => own.idempotency.prune(nowMs())));
+  started.use(new RegularWork(600_000, () => own.ledger.joinOldSpending(nowMs() - keptSpendingMs)));
   if (config.databaseUrl !== undefined) started.use(new AbandonedWatch(own.ledger, log, nowMs));
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
   const store = await openLimits(config, log, register, started);
@@ -83,6 +84,22 @@ function openRefusedTokens(state: ManagedState, log: Log, started: AsyncDisposab
   const fail = (error: unknown): void => log.error({ err: error }, "refused tokens are not recorded");
   const refused = started.use(new RefusedAttempts(state, fail));
   return (record, fault) => void refused.note(record, fault).catch(fail);
+}
+
+/** Runs work again and again, one run at a time. A failed run is repeated by the next one. */
+class RegularWork implements AsyncDisposable {
+  readonly #timer: NodeJS.Timeout;
+  #round: Promise<unknown> = Promise.resolve();
+
+  constructor(everyMs: number, work: () => Promise<unknown>) {
+    const run = (): Promise<unknown> => work().catch(() => undefined);
+    this.#timer = setInterval(() => void (this.#round = this.#round.then(run)), everyMs).unref();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#round;
+  }
 }
 
 /** Returns a function that opens the docs portal. The end of the server stops a build. */

@@ -27,6 +27,9 @@ export class GroupSpending {
   readonly #readSlots: StatementSync;
   readonly #writeSlot: StatementSync;
   readonly #readSlot: StatementSync;
+  readonly #nextGroup: StatementSync;
+  readonly #readOldSlots: StatementSync;
+  readonly #deleteSlot: StatementSync;
   /** The sums that the running transaction has read, and may have changed. */
   readonly #periods = new Map<string, PeriodAmounts>();
   /** The slots that the running transaction has changed, by group and number. */
@@ -45,6 +48,37 @@ export class GroupSpending {
     this.#writeSlot = database.prepare(
       `INSERT OR REPLACE INTO group_spending (group_id, slot, ${columns}) VALUES (?, ?, ?, ?)`,
     );
+    this.#nextGroup = database.prepare("SELECT min(group_id) AS id FROM group_spending WHERE group_id > ?");
+    this.#readOldSlots = database.prepare(
+      `SELECT slot, ${columns} FROM group_spending WHERE group_id = ? AND slot > ? AND slot < ? LIMIT ${maxJoinedSlots}`,
+    );
+    this.#deleteSlot = database.prepare("DELETE FROM group_spending WHERE group_id = ? AND slot = ?");
+  }
+
+  /** Returns the groups that have slots, each when it is asked for. */
+  *groupIds(): Generator<string> {
+    let id: unknown = "";
+    while (typeof (id = this.#nextGroup.get(String(id))?.["id"]) === "string") yield id;
+  }
+
+  /**
+   * Moves the amounts of the oldest slots of a group to the slot of 1970, which only a span of all time contains. Must be
+   * called inside the transaction.
+   * @returns the number of removed slots; more may be left
+   */
+  joinSlots(groupId: string, beforeSlot: number): number {
+    const slots = this.#slots.get(groupId) ?? new Map<number, Amounts>();
+    this.#slots.set(groupId, slots);
+    const rows = this.#readOldSlots.all(groupId, joinedSlot, beforeSlot);
+    let joined = slots.get(joinedSlot) ?? toAmounts(this.#readSlot.get(groupId, joinedSlot));
+    for (const row of rows) {
+      const slot = Number(row["slot"]);
+      joined = plus(joined, slots.get(slot) ?? toAmounts(row));
+      slots.delete(slot);
+      this.#deleteSlot.run(groupId, slot);
+    }
+    if (rows.length > 0) slots.set(joinedSlot, joined);
+    return rows.length;
   }
 
   /** Returns the committed cost of a group in a span, in US dollars. Must be called outside of the transaction. */
@@ -102,6 +136,11 @@ export class GroupSpending {
     return sum;
   }
 }
+
+/** The slot of 1970. */
+const joinedSlot = 0;
+/** Maximum number of slots that are joined in one transaction. */
+const maxJoinedSlots = 500;
 
 const isSame = (period: PeriodAmounts | undefined, { fromMs, toMs }: Span): period is PeriodAmounts =>
   period?.fromMs === fromMs && period.toMs === toMs;

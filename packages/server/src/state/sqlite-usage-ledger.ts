@@ -3,6 +3,7 @@ import { Big } from "big.js";
 import { sumUsage } from "../accounts/ledger/sum-usage.ts";
 import type { Grouping, UsageSum } from "../accounts/ledger/sum-usage.ts";
 import { monthOf } from "../accounts/money/month.ts";
+import { slotOf } from "../accounts/money/period.ts";
 import type { Span } from "../accounts/money/period.ts";
 import { affordableTokens, costOf } from "../accounts/money/budgets.ts";
 import type {
@@ -140,6 +141,21 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
 
   async groupSpentUsd(groupId: string, span: Span): Promise<string> {
     return this.#spending.groups.spentUsd(groupId, span);
+  }
+
+  /** Joins in small steps, so a server can write in between. */
+  async joinOldSpending(beforeMs: number): Promise<number> {
+    const slot = slotOf(beforeMs);
+    let removed = 0;
+    for (const id of this.#spending.groups.groupIds())
+      for (let joined = await this.#join(id, slot); joined > 0; joined = await this.#join(id, slot)) removed += joined;
+    return removed;
+  }
+
+  async #join(groupId: string, beforeSlot: number): Promise<number> {
+    let joined = 0;
+    await this.#group.add(() => void (joined = this.#spending.groups.joinSlots(groupId, beforeSlot)));
+    return joined;
   }
 
   async find(id: string): Promise<LedgerEntry | undefined> {

@@ -52,6 +52,7 @@ describe("the contract notices a ledger that", () => {
       (ledger) => ({ groupSpentUsd: (id) => ledger.groupSpentUsd(id, always) }),
       /^gives a period its/,
     ],
+    ["joins nothing", () => ({ joinOldSpending: async () => 0 }), /^joins old spending: all time/],
     ["keeps no checkpoints", () => ({ checkpoint: async () => undefined }), /^tells the successor/],
     ["has nothing abandoned", () => ({ abandoned: async () => [] }), /^tells the successor/],
     ["hides that it cannot write", hideFailures, /^rejects what cannot be written/],

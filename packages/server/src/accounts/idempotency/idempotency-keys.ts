@@ -162,23 +162,3 @@ const away = (cause?: unknown): ApiError =>
     "Idempotency keys cannot be looked up at the moment, so the request was not run. Send it again later.",
     { retryAfterMs: 2000, cause },
   );
-
-/** Milliseconds between two removals of what has expired. */
-const pruneEveryMs = 60_000;
-
-/** Removes expired answers every minute. */
-export class ExpiredAnswers implements AsyncDisposable {
-  readonly #timer: NodeJS.Timeout;
-  #round: Promise<unknown> = Promise.resolve();
-
-  constructor(store: Pick<IdempotencyStore, "prune">, nowMs: () => number, everyMs = pruneEveryMs) {
-    // A store that is away is asked again in the next round.
-    const prune = (): Promise<unknown> => store.prune(nowMs()).catch(() => undefined);
-    this.#timer = setInterval(() => void (this.#round = this.#round.then(prune)), everyMs).unref();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#round;
-  }
-}

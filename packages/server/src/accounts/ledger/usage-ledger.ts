@@ -160,6 +160,12 @@ export interface UsageLedger {
    * @param span its ends are multiples of 15 minutes
    */
   groupSpentUsd(groupId: string, span: Span): Promise<string>;
+  /**
+   * Joins the amounts of each group before a time, which are kept for each quarter of an hour, into one. Afterwards no span
+   * may begin before that time, except for one that begins at 0. Entries may be opened and closed meanwhile.
+   * @returns the number of removed amounts
+   */
+  joinOldSpending(beforeMs: number): Promise<number>;
   find(id: string): Promise<LedgerEntry | undefined>;
   /** Yields the selected entries, sorted by start time, then by id. */
   entries(selection?: EntrySelection, order?: "oldest first" | "newest first"): AsyncIterable<LedgerEntry>;

@@ -11,6 +11,12 @@ export interface Span {
 /** The span of a budget that never renews. */
 export const always: Span = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 
+/**
+ * The spending of a group is kept by the quarter of an hour for this number of milliseconds. That is two months more than any
+ * period has, so no budget changes if the clock was that much ahead.
+ */
+export const keptSpendingMs = 93 * 86_400_000;
+
 /** Every period begins at a multiple of this number of milliseconds, in every zone since 1980. */
 export const stepMs = 15 * 60_000;
 

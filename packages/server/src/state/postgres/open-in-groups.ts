@@ -163,10 +163,3 @@ export function openQuery(calls: readonly OpenCall[], replica: readonly Value[])
     : (["open-requests", openRequests, openValues] as const);
   return { name, text, values: [...columnsOf(calls.map(valuesOf)), ...replica] };
 }
-
-/** Returns the cost of a group in a span: $1 is the group, $2 and $3 are the ends. */
-export const groupSpent = `SELECT coalesce(
-  (SELECT cost_usd FROM parley.group_periods WHERE group_id = $1 AND from_ms = $2 AND to_ms = $3),
-  (SELECT sum(cost_usd) FROM parley.group_spending
-    WHERE group_id = $1 AND slot >= $2::bigint / 900000 AND slot < $3::bigint / 900000),
-  0) AS cost_usd`;

@@ -18,7 +18,8 @@ import type { Span } from "../../accounts/money/period.ts";
 import { countsOf, groupColumns, tokenSums, toCondition, toEntry, toSums } from "../entry-row.ts";
 import type { EntryRow, SumRow } from "../entry-row.ts";
 import { CallGroups } from "./call-groups.ts";
-import { groupSpent, openQuery } from "./open-in-groups.ts";
+import { joinSlots, readGroupSpent } from "./group-spending.ts";
+import { openQuery } from "./open-in-groups.ts";
 import { columnsOf } from "./open-request.ts";
 import type { OpenCall } from "./open-request.ts";
 
@@ -195,13 +196,12 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
     return new Map(rows.map((row) => [row.key_id, toUsd(row.cost_usd)]));
   }
 
-  async groupSpentUsd(groupId: string, { fromMs, toMs }: Span): Promise<string> {
-    const { rows } = await this.#pool.query<{ cost_usd: string }>({
-      name: "group-spent",
-      text: groupSpent,
-      values: [groupId, fromMs, toMs],
-    });
-    return toUsd(rows[0]?.cost_usd ?? "0");
+  groupSpentUsd(groupId: string, span: Span): Promise<string> {
+    return readGroupSpent(this.#pool, groupId, span);
+  }
+
+  joinOldSpending(beforeMs: number): Promise<number> {
+    return joinSlots(this.#pool, beforeMs);
   }
 
   async find(id: string): Promise<LedgerEntry | undefined> {
