@@ -71,9 +71,12 @@ if (flags.list === true) for (const line of all) print(`${line.padEnd(36)} ${var
 else process.exitCode = await run();
 
 function variableOf(row: string): string {
-  const program = knownFronts.find(({ name }) => row.startsWith(`${name}:`))?.program;
-  if (!program) return "Parley itself";
-  return `${program.variable}${program.package === undefined ? "" : `, or ${program.package} of PyPI`}`;
+  const front = knownFronts.find(({ name }) => row.startsWith(`${name}:`));
+  const programs = [front?.program, front?.whole?.program].filter((program) => program !== undefined);
+  if (programs.length === 0) return "Parley itself";
+  return programs
+    .map(({ variable, package: wanted }) => `${variable}${wanted === undefined ? "" : `, or ${wanted} of PyPI`}`)
+    .join("; ");
 }
 
 /** @returns the exit code */

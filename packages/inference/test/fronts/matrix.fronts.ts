@@ -11,6 +11,7 @@ import {
   measureFull,
   measureKill,
   measureNarrow,
+  measureRealFull,
   measureSpread,
   measureTurns,
 } from "../../testing/fronts/measure-front.ts";
@@ -37,28 +38,42 @@ const readyLimitMs = 30_000;
 
 type Row = { [member: string]: unknown };
 
+const workersOf = ({ workers, whole }: KnownFront): string => workers ?? (whole ? "vllm" : kind);
+
 /** Names the workers that fit a front. */
-const needsOf = ({ protocol, onlyModel, workers }: KnownFront): string => [protocol, onlyModel, workers ?? kind].join();
+function needsOf(front: KnownFront, policy: string): string {
+  const { protocol, onlyModel, whole, program } = front;
+  const started = whole && [whole.program.variable, program ? "" : policy];
+  return [protocol, onlyModel, ...(started ?? [workersOf(front)])].join();
+}
 
 const rows = knownFronts.flatMap((front) =>
   Object.keys(front.policies)
     .filter((policy) => isWanted(front, policy))
-    .map((policy) => ({ front, policy, isHolding: front.holding.includes(policy), missing: missingOf(front) })),
+    .map((policy) => ({
+      front,
+      policy,
+      needs: needsOf(front, policy),
+      isHolding: front.holding.includes(policy),
+      missing: missingOf(front),
+    })),
 );
 
 /** Rows that share their workers are run together. The last of them may kill one. */
 const ordered = rows
   .filter(({ missing }) => missing === undefined)
   .toSorted((a, b) => Number(a.isHolding) - Number(b.isHolding))
-  .toSorted((a, b) => needsOf(a.front).localeCompare(needsOf(b.front)));
+  .toSorted((a, b) => a.needs.localeCompare(b.needs))
+  .map((row, index, all) => ({ ...row, isLast: all[index + 1]?.needs !== row.needs }));
 
 let open: { readonly needs: string; readonly places: FrontWorkers } | undefined;
 
 /** A real vLLM takes a minute to start, so rows with the same needs share two of them until one is killed. */
-async function takeWorkers(front: KnownFront): Promise<FrontWorkers> {
-  if (open?.needs === needsOf(front)) return open.places;
+async function takeWorkers(front: KnownFront, policy: string): Promise<FrontWorkers> {
+  const needs = needsOf(front, policy);
+  if (open?.needs === needs) return open.places;
   await closeWorkers();
-  open = { needs: needsOf(front), places: await openWorkersOf(front, kind) };
+  open = { needs, places: await openWorkersOf(front, kind, front.policies[policy] ?? []) };
   return open.places;
 }
 
@@ -73,16 +88,17 @@ afterAll(closeWorkers);
 for (const { front, missing } of rows.filter((row) => row.missing !== undefined))
   console.warn(`${front.name} was not run: ${missing}`);
 
-describe.each(ordered)("$front.name with $policy", ({ front, policy, isHolding }) => {
+describe.each(ordered)("$front.name with $policy", ({ front, policy, isHolding, isLast }) => {
   const more = front.policies[policy] ?? [];
-  const workers = front.workers ?? kind;
+  const workers = workersOf(front);
   const row: Row = {};
   let places: FrontWorkers;
   let running: StartedFront;
   // Undefined while the model is not ready.
   let engine: (Engine & AsyncDisposable) | undefined;
   beforeAll(async () => {
-    places = await takeWorkers(front);
+    places = await takeWorkers(front, policy);
+    if (places.vllm !== undefined) row["vllm"] = places.vllm;
     running = await startOver(front, places, more);
     try {
       engine = await openEngine(front, running);
@@ -120,15 +136,22 @@ describe.each(ordered)("$front.name with $policy", ({ front, policy, isHolding }
       if (!engine) return skip("the model is not ready");
       const { protocol } = front;
       const { advice } = fronts[front.front];
-      const engines = [...new Set(places.workers.map(({ url }) => url))];
+      // The workers that one program starts have no addresses of their own.
+      const engines = front.whole ? [] : [...new Set(places.workers.map(({ url }) => url))];
       const findings = await examineFront("front", engine, { advice, patienceMs: 60_000, protocol, engines });
       row["doctor"] = findings;
       const problems = findings.filter(({ problem }) => problem !== "");
       expect(isHolding ? problems : []).toEqual([]);
     },
   );
-  // Of those over real vLLM, only the ones that may be chosen: a kill costs the other rows a start.
-  const isKilled = workers !== "vllm" || isHolding;
+  test.runIf(front.whole)("vLLM that is full is reported as busy", async ({ skip }) => {
+    if (!engine) return skip("the model is not ready");
+    const full = (row["full"] = await measureRealFull(engine));
+    expect(full.refused).toBeGreaterThan(0);
+    expect(full.as).toEqual(["unavailable"]);
+  });
+  // A kill costs the other rows a start of vLLM, so it is tried with policies that may be chosen, and with the last one.
+  const isKilled = workers !== "vllm" || isHolding || isLast;
   test.runIf(isKilled)(
     "an answer of a worker that is killed ends with an error, and the other worker answers",
     async ({ skip }) => {
@@ -220,7 +243,7 @@ async function openEngine(front: KnownFront, { urls }: StartedFront): Promise<En
 
 function write(known: KnownFront, policy: string, measured: object): void {
   const { name, version, front, protocol } = known;
-  const workers = known.workers ?? kind;
+  const workers = workersOf(known);
   const row = { name, version, policy, front, protocol, workers, ...measured };
   process.stdout.write(`${JSON.stringify(row)}\n`);
   if (into === undefined) return;

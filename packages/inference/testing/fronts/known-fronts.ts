@@ -1,5 +1,6 @@
 import type { FrontName } from "../../src/openai/fronts.ts";
 import type { RemoteOptions } from "../../src/remote/remote-engine.ts";
+import { dataParallel, rayServe } from "./whole-programs.ts";
 
 export const workerKinds = ["stand-in", "vllm"] as const;
 export type WorkerKind = (typeof workerKinds)[number];
@@ -20,11 +21,26 @@ export interface FrontProgram {
   readonly package?: string;
   /** The program in its environment, relative to `bin`. */
   readonly file: string;
+  /** An environment that has the program if vLLM was installed for the tests. */
+  readonly environment?: string;
   /** The variable that names a program which exists already. */
   readonly variable: string;
   readonly args: (places: Places) => readonly string[];
   /** Arguments with which it takes one request at a time and refuses further ones. Absent: it has none. */
   readonly narrow?: readonly string[];
+}
+
+/** A program that starts two vLLM itself, behind one address. */
+export interface WholeProgram {
+  readonly program: FrontProgram;
+  /** Variables that the front needs. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** True if the metrics have a port of their own. */
+  readonly hasMetricsPort: boolean;
+  /** The lines of the metrics that count the requests that have ended or run. The first group is the name of the worker. */
+  readonly counters: RegExp;
+  /** Says whether a process of the program is the one of a worker. */
+  readonly isProcess: (process: { readonly pid: number; readonly title: string }, worker: string) => boolean;
 }
 
 /** A front that the matrix runs, with all of its policies. */
@@ -45,6 +61,8 @@ export interface KnownFront {
   readonly program?: FrontProgram;
   /** The workers, if it needs its own. `mocker`: those of Dynamo. Absent: the chosen kind. */
   readonly workers?: "mocker";
+  /** Present if the two workers are vLLM that one program starts. With a `program`, that one stands before it. */
+  readonly whole?: WholeProgram;
   /** Its policies, each with the arguments that choose it. */
   readonly policies: Readonly<Record<string, readonly string[]>>;
   /** The policies that keep conversations on their worker. */
@@ -82,6 +100,15 @@ const rustArgs = ({ port, metricsPort, workers }: Places): string[] =>
 /** A queue of 0 requests refuses at once. */
 const narrowRust = ["--max-concurrent-requests", "1", "--queue-size", "0", "--disable-retries"];
 
+const vllmRouterVersion = "0.1.17";
+const vllmRouter: FrontProgram = {
+  package: `vllm-router==${vllmRouterVersion}`,
+  file: "vllm-router",
+  variable: "PARLEY_TEST_ROUTER",
+  args: rustArgs,
+  narrow: narrowRust,
+};
+
 /** Dynamo's session affinity, which is off by default. */
 const sessions = ["--router-session-affinity-ttl-secs", "300"];
 
@@ -113,16 +140,10 @@ export const knownFronts: readonly KnownFront[] = [
   },
   {
     name: "vllm-router",
-    version: "0.1.17",
+    version: vllmRouterVersion,
     front: "vllm-router",
     protocol: "completions",
-    program: {
-      package: "vllm-router==0.1.17",
-      file: "vllm-router",
-      variable: "PARLEY_TEST_ROUTER",
-      args: rustArgs,
-      narrow: narrowRust,
-    },
+    program: vllmRouter,
     policies: {
       ...policiesBy("--policy", [
         "consistent_hash",
@@ -197,6 +218,41 @@ export const knownFronts: readonly KnownFront[] = [
       ...policiesBy("--router-mode", ["kv", "round-robin", "random"]),
     },
     holding: ["kv-sessions", "round-robin-sessions"],
+    isCheap: false,
+  },
+  {
+    name: "vllm-data-parallel",
+    version: "0.32.0",
+    front: "generic",
+    protocol: "completions",
+    whole: dataParallel,
+    policies: { internal: [] },
+    holding: [],
+    isCheap: false,
+  },
+  {
+    name: "vllm-router-ranks",
+    version: vllmRouterVersion,
+    front: "vllm-router",
+    protocol: "completions",
+    program: vllmRouter,
+    whole: dataParallel,
+    policies: { consistent_hash: ["--policy", "consistent_hash", "--intra-node-data-parallel-size", "2"] },
+    holding: ["consistent_hash"],
+    isCheap: false,
+  },
+  {
+    name: "ray",
+    version: "2.60.0",
+    front: "ray",
+    protocol: "completions",
+    whole: rayServe,
+    policies: {
+      ConsistentHashRouter: ["ray.serve.experimental.consistent_hash_router.ConsistentHashRouter"],
+      PrefixCacheAffinityRouter: ["ray.serve.llm.request_router.PrefixCacheAffinityRouter"],
+      default: [],
+    },
+    holding: ["ConsistentHashRouter"],
     isCheap: false,
   },
 ];

@@ -143,8 +143,8 @@ async function answersAfter(engine: Engine, killedMs: number): Promise<Pick<Kill
   return { failures, seconds: round((lastMs - killedMs) / 1000) };
 }
 
-const failureOf = (engine: Engine, session: string): Promise<unknown> =>
-  ask(engine, { say: "Hello", origin: origin(session), maxTokens: 1 }).then(
+const failureOf = (engine: Engine, session: string, maxTokens = 1): Promise<unknown> =>
+  ask(engine, { say: "Hello", origin: origin(session), maxTokens, sampling: { logit_bias: neverEnding } }).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -165,17 +165,27 @@ export async function measureFull(engine: Engine, places: StandIns): Promise<Ful
   places.fill();
   const refusals = await refusalsOf(engine, 8);
   places.recover();
+  return { ...refusals, recoveredSeconds: await measureRecovery(engine) };
+}
+
+/** Sends 60 longer requests at once to two vLLM, each of which runs nine and keeps eight waiting. */
+export async function measureRealFull(engine: Engine): Promise<FullWorkers> {
+  const refusals = await refusalsOf(engine, 60, 64);
+  return { ...refusals, recoveredSeconds: await measureRecovery(engine) };
+}
+
+async function measureRecovery(engine: Engine): Promise<number | null> {
   const beganMs = performance.now();
   for (let index = 0; performance.now() - beganMs < 90_000; index += 1) {
     if ((await failureOf(engine, `full again ${index}`)) === undefined)
-      return { ...refusals, recoveredSeconds: round((performance.now() - beganMs) / 1000) };
+      return round((performance.now() - beganMs) / 1000);
     await wait(100);
   }
-  return { ...refusals, recoveredSeconds: null };
+  return null;
 }
 
-async function refusalsOf(engine: Engine, count: number): Promise<Refusals> {
-  const asked = Array.from({ length: count }, (_, index) => failureOf(engine, `full ${index}`));
+async function refusalsOf(engine: Engine, count: number, maxTokens = 1): Promise<Refusals> {
+  const asked = Array.from({ length: count }, (_, index) => failureOf(engine, `full ${index}`, maxTokens));
   const errors = (await Promise.all(asked)).filter((error) => error !== undefined);
   const waits = errors.flatMap((error) => (error instanceof EngineError ? (error.retryAfterMs ?? []) : []));
   return {

@@ -5,6 +5,7 @@ import { closing, event, letters, refuse } from "../remote-places.ts";
 import type { Answer } from "../remote-places.ts";
 import { forward, modelName, startVllm } from "../vllm/start-vllm.ts";
 import type { KnownFront, WorkerKind } from "./known-fronts.ts";
+import { openWhole } from "./open-whole.ts";
 import { openMockers } from "./open-mockers.ts";
 import { readMetrics, sumOf } from "./read-metrics.ts";
 import { programOf } from "./start-front.ts";
@@ -22,6 +23,8 @@ export interface FrontWorkers extends AsyncDisposable {
   readonly workers: readonly FrontWorker[];
   /** The size of their cache's blocks, in tokens. */
   readonly blockTokens: number;
+  /** The version of vLLM, if one program has started both. */
+  readonly vllm?: string;
   /** Variables that the front needs to find them. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Returns the cached tokens of all requests, where Parley hides them. @param urls the addresses of the front */
@@ -39,8 +42,12 @@ export interface StandIns extends FrontWorkers {
 
 type Wanted = Pick<KnownFront, "protocol" | "onlyModel" | "dropsSalt">;
 
-/** Opens the workers of a front, of the given kind where it does not need its own. */
-export function openWorkersOf(front: KnownFront, kind: WorkerKind): Promise<FrontWorkers> {
+/**
+ * Opens the workers of a front, of the given kind where it does not need its own.
+ * @param more the arguments of its policy. A program that starts the workers itself needs them at once.
+ */
+export function openWorkersOf(front: KnownFront, kind: WorkerKind, more: readonly string[]): Promise<FrontWorkers> {
+  if (front.whole) return openWhole(front.name, front.whole, front.program ? [] : more);
   if (front.workers === "mocker" && front.program) return openMockers(programOf(front.program));
   return openFrontWorkers(kind, front);
 }

@@ -20,10 +20,13 @@ export class MissingFrontError extends Error {
  * checkout, the first time.
  * @throws {MissingFrontError}
  */
-export function programOf({ package: wanted, file, variable }: FrontProgram): string {
+export function programOf({ package: wanted, file, variable, environment }: FrontProgram): string {
   const named = process.env[variable];
   if (named !== undefined) return named;
-  if (wanted === undefined) throw new MissingFrontError(`It is not on PyPI. ${variable} can name its program.`);
+  const known = environment === undefined ? undefined : join(environment, "bin", file);
+  if (known !== undefined && existsSync(known)) return known;
+  if (wanted === undefined)
+    throw new MissingFrontError(`Its program is not installed automatically. ${variable} can name it.`);
   const folder = join(homedir(), ".cache/parley/fronts", wanted.replace("==", "-"));
   const found = join(folder, "bin", file);
   if (existsSync(found)) return found;
@@ -43,9 +46,9 @@ export function programOf({ package: wanted, file, variable }: FrontProgram): st
 }
 
 /** Returns the reason why a front cannot be run here; undefined if it can. */
-export function missingOf({ program }: KnownFront): string | undefined {
+export function missingOf({ program, whole }: KnownFront): string | undefined {
   try {
-    if (program) programOf(program);
+    for (const one of [program, whole?.program]) if (one) programOf(one);
     return undefined;
   } catch (error) {
     if (error instanceof MissingFrontError) return error.message;
@@ -56,9 +59,11 @@ export function missingOf({ program }: KnownFront): string | undefined {
 export interface StartedFront extends AsyncDisposable {
   /** The addresses for Parley: one, or without a program those of the workers. */
   readonly urls: readonly string[];
+  /** The address of its metrics, if they have a port of their own. */
+  readonly metricsUrl: string;
+  /** The process of the program; 0 without a program. */
+  readonly pid: number;
 }
-
-const startLimitMs = 90_000;
 
 /**
  * Starts a front over these workers, and waits until it lists models.
@@ -66,12 +71,15 @@ const startLimitMs = 90_000;
  * @param wrapper a command, with its arguments, to be put before the program
  */
 export async function startFront(
-  { name, program, onlyModel }: KnownFront,
+  { name, program, onlyModel }: Pick<KnownFront, "name" | "program" | "onlyModel">,
   workers: readonly string[],
   more: readonly string[] = [],
   wrapper: readonly string[] = [],
+  limitMs = 90_000,
 ): Promise<StartedFront> {
-  if (!program) return { urls: workers, [Symbol.asyncDispose]: async () => undefined };
+  // A program that starts both workers has one address.
+  if (!program)
+    return { urls: [...new Set(workers)], metricsUrl: "", pid: 0, [Symbol.asyncDispose]: async () => undefined };
   const places = { port: await freePort(), metricsPort: await freePort(), workers, model: modelName };
   const [command, ...args] = [...wrapper, programOf(program), ...program.args(places), ...more];
   // Without a program there is no command.
@@ -96,13 +104,15 @@ export async function startFront(
     await ended;
   };
   try {
-    await until(`${name} lists ${model}`, () => child.exitCode !== null || isListed(), startLimitMs);
+    await until(`${name} lists ${model}`, () => child.exitCode !== null || isListed(), limitMs);
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
   } catch (error) {
     await stop();
     throw new Error(`${name} did not start:\n${said}`, { cause: error });
   }
-  return { urls: [url], [Symbol.asyncDispose]: stop };
+  const metricsUrl = `http://127.0.0.1:${places.metricsPort}`;
+  // A program that lists models has a process.
+  return { urls: [url], metricsUrl, pid: child.pid ?? 0, [Symbol.asyncDispose]: stop };
 }
 
 function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
