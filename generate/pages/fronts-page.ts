@@ -83,6 +83,9 @@ const commonCells = ({ cachedShare, busiest, killed }: Row): Readonly<Record<str
       : `${killed.failures}${killed.failures > 0 ? `, for ${Math.round(killed.seconds)} s` : ""}`,
 });
 
+const fullCell = ({ full }: Row): string =>
+  full === undefined ? none : `${refusalsOf(full)}; ${recoveryOf(full.recoveredSeconds)}`;
+
 const realCells: Cells = (row) => {
   const { policy, contract, doctor = [] } = row;
   const problems = doctor.filter(({ problem }) => problem !== "").length;
@@ -90,6 +93,7 @@ const realCells: Cells = (row) => {
     front: row.name === "parley" ? "none: Parley's own `urls`" : `${row.name} ${row.version}`,
     policy: row.name === "parley" ? none : `\`${policy}\`${row.protocol === "chat" ? ", chat route" : ""}`,
     ...commonCells(row),
+    "workers full": fullCell(row),
     contract: contract === undefined ? none : `${contract.passed} of ${contract.passed + contract.failed.length}`,
     doctor:
       doctor.length === 0 ? none : problems === 0 ? "no problem" : `${problems} problem${problems > 1 ? "s" : ""}`,
@@ -97,12 +101,12 @@ const realCells: Cells = (row) => {
 };
 
 const otherCells: Cells = (row) => {
-  const { policy, workers, full, narrow } = row;
+  const { policy, workers, narrow } = row;
   return {
     policy: `\`${policy}\``,
     workers: `${workers}s`,
     ...commonCells(row),
-    "workers full": full === undefined ? none : `${refusalsOf(full)}; ${recoveryOf(full.recoveredSeconds)}`,
+    "workers full": fullCell(row),
     "front full": narrow === undefined ? none : refusalsOf(narrow),
   };
 };

@@ -18,6 +18,9 @@ shows which fronts keep a conversation on the worker that has it in its cache, a
   \`front: production-stack\`. Without another attempt, the sessions of a dead static worker fail for good.
 - **Dynamo:** \`--router-mode kv --router-session-affinity-ttl-secs 300\` with \`front: dynamo\`. Without sessions, its \`kv\` mode
   finds 73 to 84 % of the cache in four runs.
+- **One vLLM with several engines** (\`--data-parallel-size\`): for a dense model, start a vLLM for each engine instead, and give \`urls\` their
+  addresses. vLLM itself refuses \`--data-parallel-external-lb\` for dense models, with the same advice. If one address has to stay, put
+  vllm-router in front of it: \`--policy consistent_hash --intra-node-data-parallel-size 2\` with \`front: vllm-router\`.
 - **sglang-router:** only if it is there already, because it costs much of what Parley does (below).
 
 Whichever it is, \`parley engine doctor MODEL --front --engines …\` [examines it](vllm.md#examine-a-front) where it runs.`;
@@ -37,7 +40,8 @@ tokens at the pace of an engine, count cached blocks and ignore \`cache_salt\`, 
   with an error event, none with a clean end. The cell has the later requests that failed, before ten in a row were answered.
 - **contract**: the cases of the engines' contract (\`packages/inference/test/engine-contract\`) that pass through the front. Only real
   engines can be tried.
-- **workers full**: all workers refuse with 503, as a vLLM whose queue is full; then they answer again.
+- **workers full**: all workers refuse with 503, as a vLLM whose queue is full; then they answer again. Programs that start both vLLM
+  themselves get 100 requests at once, while \`--max-num-queued-reqs\` is 32.
 - **front full**: eight requests at once, while the front takes one. "after 1 s" is a \`Retry-After\` of the front; without one, Parley
   sends its own with the 503.`;
 
@@ -72,6 +76,10 @@ export const faults = `## Faults of fronts, and the remedy
 - **Dynamo** was not run over vLLM, because its package needs another version of vLLM than ours. With
   \`--active-prefill-tokens-threshold 10\` and \`--active-decode-blocks-threshold 0\`, 10 of 12 requests at intervals of 0.15 s were
   refused with 529, by hand.
+- **One vLLM 0.32.0 with \`--data-parallel-size 2\`** gives a request to the engine with less work, and takes turns while both have the same.
+  It reads no session, so a second turn meets its cache by chance. When one engine dies, the whole of vLLM ends, and every request fails
+  until somebody starts it again. The header \`X-data-parallel-rank\` chooses an engine by its number; for a number that no engine has, the
+  answer is 400. Parley does not send it, because it does not know how many engines there are. vllm-router is told, and sends it.
 - **llm-d, KServe and Ray Serve** were tried with a script only, which answers as their sources do
   (\`packages/inference/test/remote-fronts.test.ts\`).
 

@@ -35,8 +35,8 @@ export interface WholeProgram {
   readonly program: FrontProgram;
   /** Variables that the front needs. */
   readonly environment: Readonly<Record<string, string>>;
-  /** True if the metrics have a port of their own. */
-  readonly hasMetricsPort: boolean;
+  /** Present if the metrics have a port of their own: the time that they are behind, at most. */
+  readonly metricsDelayMs?: number;
   /** The lines of the metrics that count the requests that have ended or run. The first group is the name of the worker. */
   readonly counters: RegExp;
   /** Says whether a process of the program is the one of a worker. */

@@ -168,9 +168,9 @@ export async function measureFull(engine: Engine, places: StandIns): Promise<Ful
   return { ...refusals, recoveredSeconds: await measureRecovery(engine) };
 }
 
-/** Sends 60 longer requests at once to two vLLM, each of which runs nine and keeps eight waiting. */
+/** Sends 100 longer requests at once to two vLLM, each of which takes 32. */
 export async function measureRealFull(engine: Engine): Promise<FullWorkers> {
-  const refusals = await refusalsOf(engine, 60, 64);
+  const refusals = await refusalsOf(engine, 100, 64);
   return { ...refusals, recoveredSeconds: await measureRecovery(engine) };
 }
 

@@ -1,25 +1,64 @@
 import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { until } from "../until.ts";
+import { modelName } from "../vllm/start-vllm.ts";
 import type { FrontProgram, WholeProgram } from "./known-fronts.ts";
 import type { FrontWorker, FrontWorkers } from "./open-workers.ts";
 import { readMetrics, sumOf } from "./read-metrics.ts";
 import { programOf, startFront } from "./start-front.ts";
+import type { StartedFront } from "./start-front.ts";
 
 /** Engines take minutes to start on a busy machine. */
 const startLimitMs = 300_000;
 
 /** Starts a program that starts both workers. These have the same address. */
 export async function openWhole(name: string, whole: WholeProgram, more: readonly string[]): Promise<FrontWorkers> {
-  const { program, environment, hasMetricsPort, counters, isProcess } = whole;
-  const variables = Object.entries(environment).map(([variable, value]) => `${variable}=${value}`);
-  const started = await startFront({ name, program }, [], more, ["env", ...variables], startLimitMs);
+  const folder = mkdtempSync(join(tmpdir(), "parley-"));
+  const clear = (): void => rmSync(folder, { recursive: true, force: true });
+  const variables = Object.entries({ ...whole.environment, TMPDIR: folder });
+  const wrapper = ["env", ...variables.map(([variable, value]) => `${variable}=${value}`)];
+  const front = { name, program: whole.program };
+  const started = await startFront(front, [], more, wrapper, startLimitMs).catch((error: unknown) => {
+    clear();
+    throw error;
+  });
+  const stop = async (): Promise<void> => {
+    await started[Symbol.asyncDispose]();
+    clear();
+  };
+  try {
+    const workers = await findWorkers(name, whole, started);
+    const nothing = (): void => undefined;
+    const vllm = vllmVersionOf(whole.program);
+    return { workers, vllm, blockTokens: 128, slowDown: nothing, recover: nothing, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function findWorkers(name: string, whole: WholeProgram, started: StartedFront): Promise<FrontWorker[]> {
+  const { metricsDelayMs = 0, counters, isProcess } = whole;
   const [url = ""] = started.urls;
-  const read = (): Promise<string> => readMetrics(hasMetricsPort ? started.metricsUrl : url);
-  const open = (worker: string): FrontWorker => ({
+  const read = async (): Promise<readonly string[]> => {
+    if (metricsDelayMs > 0) await wait(metricsDelayMs);
+    return (await readMetrics(metricsDelayMs > 0 ? started.metricsUrl : url)).split("\n");
+  };
+  let workers: readonly string[] = [];
+  const countWorkers = async (): Promise<boolean> => {
+    workers = [...new Set((await read()).flatMap((line) => counters.exec(line)?.[1] ?? []))];
+    return workers.length === 2;
+  };
+  // Ray lists its models before they answer.
+  await until(`${name} answers`, () => isAnswering(url), startLimitMs);
+  await until(`${name} counts the requests of two workers`, countWorkers, 30_000);
+  return workers.map((worker) => ({
     url,
     asked: async () => {
-      const lines = (await read()).split("\n").filter((line) => counters.exec(line)?.[1] === worker);
+      const lines = (await read()).filter((line) => counters.exec(line)?.[1] === worker);
       return sumOf(lines.join("\n"), /./);
     },
     kill: async () => {
@@ -28,26 +67,19 @@ export async function openWhole(name: string, whole: WholeProgram, more: readonl
       process.kill(found.pid, "SIGKILL");
     },
     [Symbol.asyncDispose]: async () => undefined,
-  });
-  let names: readonly string[] = [];
-  const countNames = async (): Promise<boolean> => {
-    names = [...new Set((await read()).split("\n").flatMap((line) => counters.exec(line)?.[1] ?? []))];
-    return names.length === 2;
-  };
-  try {
-    await until(`${name} counts the requests of two workers`, countNames, 30_000);
-  } catch (error) {
-    await started[Symbol.asyncDispose]();
-    throw error;
-  }
-  return {
-    workers: names.map(open),
-    vllm: vllmVersionOf(program),
-    blockTokens: 128,
-    slowDown: () => undefined,
-    recover: () => undefined,
-    [Symbol.asyncDispose]: () => started[Symbol.asyncDispose](),
-  };
+  }));
+}
+
+async function isAnswering(url: string): Promise<boolean> {
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ model: modelName, prompt: "Hello", max_tokens: 1 });
+  const signal = AbortSignal.timeout(10_000);
+  const isAnswered = await fetch(`${url}/v1/completions`, { method: "POST", headers, body, signal }).then(
+    (response) => response.ok,
+    () => false,
+  ); // not yet
+  if (!isAnswered) await wait(500);
+  return isAnswered;
 }
 
 /** Asks the Python that is next to the front's program. */

@@ -7,7 +7,7 @@ import type { Places, WholeProgram } from "./known-fronts.ts";
 /** Without a compiler, the first request for log-probabilities would end a vLLM. */
 const variables = { HF_HUB_OFFLINE: "1", VLLM_NO_USAGE_STATS: "1", TORCHDYNAMO_DISABLE: "1" };
 
-/** The settings of each vLLM: nine sequences, and eight requests that wait. */
+/** The settings of each vLLM. It refuses requests beyond 32 that run or wait: two engines of one vLLM share this number. */
 const engineSettings = {
   enforce_eager: true,
   enable_chunked_prefill: false,
@@ -17,7 +17,7 @@ const engineSettings = {
   max_logprobs: 20,
   max_model_len: 32_768,
   max_num_batched_tokens: 32_768,
-  max_num_queued_reqs: 8,
+  max_num_queued_reqs: 32,
   max_num_seqs: 9,
   structured_outputs_config: { backend: "xgrammar" },
 };
@@ -56,7 +56,6 @@ export const dataParallel: WholeProgram = {
     ],
   },
   environment: { ...variables, VLLM_CPU_OMP_THREADS_BIND: "0|1" },
-  hasMetricsPort: false,
   counters: /^vllm:(?:request_success_total|num_requests_running)\{.*engine="(\d)"/,
   isProcess: ({ title }, worker) => title === `VLLM::EngineCore_DP${worker}`,
 };
@@ -71,12 +70,13 @@ export const rayServe: WholeProgram = {
     RAY_USAGE_STATS_ENABLED: "0",
     RAY_metrics_report_interval_ms: "500",
   },
-  hasMetricsPort: true,
-  counters: /^ray_vllm_(?:request_success_total|num_requests_running)\{.*ReplicaId="(\w+)"/,
+  metricsDelayMs: 2000,
+  counters:
+    /^ray_serve_(?:deployment_request_counter_total|replica_processing_queries)\{.*WorkerId="(\w+)".*deployment="LLMServer/,
   isProcess: ({ pid, title }, worker) => title.startsWith("ray::ServeReplica") && logsOf(pid).includes(worker),
 };
 
-/** Returns the names of the files that a process writes. A replica of Ray has its id in the name of its log. */
+/** Returns the names of the files that a process writes. A worker of Ray has its id in the name of its log. */
 function logsOf(pid: number): string {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder)
