@@ -318,9 +318,71 @@ export interface paths {
         };
         /**
          * Sum up usage
-         * @description Returns the sums of usage and cost by key, model or day (UTC).
+         * @description Returns the sums of usage and cost by key, model, day (UTC) or group of keys. An admin key that is bound to a group sees the requests whose key was in that group, or in a group in it, when they started.
          */
         get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/usage/prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prune the ledger
+         * @description Removes the requests that ended before a time. The amounts that keys and groups have spent stay. The pruning is
+         *     recorded in the audit log before the first request is removed. If it fails half-way, send it again. To keep the
+         *     requests, read them with `ended_before` first.
+         */
+        post: operations["pruneUsage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List requests
+         * @description Returns a page of the requests in the ledger. An admin key that is bound to a group sees those whose key was in that group, or in a group in it, when they started.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a request
+         * @description Returns one request of the ledger. Only admitted requests are there.
+         */
+        get: operations["getRequest"];
         put?: never;
         post?: never;
         delete?: never;
@@ -707,7 +769,7 @@ export interface components {
          * @description A right of an admin key. Writing does not include reading.
          * @enum {string}
          */
-        Scope: "keys:read" | "keys:write" | "groups:read" | "groups:write" | "admin-keys:read" | "admin-keys:write" | "usage:read" | "audit:read" | "audit:prune";
+        Scope: "keys:read" | "keys:write" | "groups:read" | "groups:write" | "admin-keys:read" | "admin-keys:write" | "usage:read" | "usage:prune" | "audit:read" | "audit:prune";
         /** @description Sums of usage. */
         UsageReport: {
             /** @description The rows, sorted by group. */
@@ -715,9 +777,9 @@ export interface components {
         };
         /** @description The sums of a group of requests. */
         UsageRow: {
-            /** @description The id of the key, the id of the model, or the day. */
+            /** @description The id of the key, the model or the group of keys, or the day. */
             group: string;
-            /** @description The name of the key. */
+            /** @description The name of the key or the group of keys. */
             name: string | null;
             /** @description The number of requests. */
             requests: number;
@@ -731,6 +793,74 @@ export interface components {
             reasoning_tokens: number;
             /** @description The exact cost. */
             cost_usd: string;
+        };
+        /** @description A request of the ledger. */
+        Request: {
+            /** @description The `x-request-id` of its answer. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The time of its start.
+             */
+            started: string;
+            /**
+             * Format: date-time
+             * @description The time of its end. Null while it runs.
+             */
+            ended: string | null;
+            /** @description The id of its key. */
+            key_id: string;
+            /** @description The name of its key, also if that was deleted. Empty if it is unknown. */
+            key_name: string;
+            /** @description The id of its model. */
+            model: string;
+            /** @description True if its answer was streamed. */
+            is_stream: boolean;
+            /**
+             * @description How it ended. `open` while it runs, `abandoned` if its server died.
+             * @enum {string}
+             */
+            outcome: "open" | "complete" | "cancelled" | "failed" | "abandoned";
+            /** @description The code of the error that ended it. */
+            error_code: string | null;
+            /** @description Tokens of the prompt. */
+            prompt_tokens: number;
+            /** @description Tokens of the prompt that were in the cache. */
+            cached_tokens: number;
+            /** @description Tokens of the answer. */
+            completion_tokens: number;
+            /** @description Tokens of the answer that were reasoning. */
+            reasoning_tokens: number;
+            /** @description The exact cost. */
+            cost_usd: string;
+            /** @description The price of a token of the prompt when the request started. */
+            prompt_price: string;
+            /** @description The price of a token of the answer. */
+            completion_price: string;
+            /** @description The price of the request itself. */
+            request_price: string;
+            /** @description The price of a cached token. */
+            cached_price: string;
+        };
+        /** @description A page of requests. */
+        RequestPage: {
+            /** @description The requests. */
+            data: components["schemas"]["Request"][];
+            /** @description The `after` of the next page. Null on the last page. */
+            next: string | null;
+        };
+        /** @description A time in the past. */
+        UsagePrune: {
+            /**
+             * Format: date-time
+             * @description Requests that ended before this time are removed.
+             */
+            before: string;
+        };
+        /** @description The result of a pruning. */
+        UsagePruned: {
+            /** @description The number of removed requests. */
+            deleted: number;
         };
         /** @description A change or a refused attempt. It never contains a secret or its hash, and never a token. */
         AuditEntry: {
@@ -1134,7 +1264,7 @@ export interface components {
          * @description The group of each row, `key` if absent.
          * @example key
          */
-        By: "key" | "model" | "day";
+        By: "key" | "model" | "day" | "group";
         /**
          * @description Only entries at this time or later.
          * @example 2026-11-01T00:00:00Z
@@ -1146,10 +1276,45 @@ export interface components {
          */
         Until: string;
         /**
-         * @description Only requests of this key, by its id.
+         * @description Only requests of this key, by its id or by its name if one key has it.
          * @example 0123456789ab
          */
-        KeyOfUsage: string;
+        Key: string;
+        /**
+         * @description Only requests for this model, by any of its names.
+         * @example vendor/model-1
+         */
+        Model: string;
+        /**
+         * @description Only requests whose key was in this group when they started.
+         * @example grp_0123456789ab
+         */
+        "Group-2": string;
+        /**
+         * @description The order by the start of the requests, `newest` first if absent.
+         * @example oldest
+         */
+        Order: "newest" | "oldest";
+        /**
+         * @description Only requests that ended before this time.
+         * @example 2026-12-01T00:00:00Z
+         */
+        EndedBefore: string;
+        /**
+         * @description Only requests with this outcome.
+         * @example failed
+         */
+        RequestOutcome: "open" | "complete" | "cancelled" | "failed" | "abandoned";
+        /**
+         * @description Only requests that ended with this error code.
+         * @example upstream_error
+         */
+        ErrorCodeOfRequest: string;
+        /**
+         * @description The id of a request.
+         * @example req_9f2c7d1e5b8a4036
+         */
+        RequestId: string;
         /**
          * @description Only entries with this action.
          * @example createKey
@@ -2008,15 +2173,20 @@ export interface operations {
                  */
                 until?: components["parameters"]["Until"];
                 /**
-                 * @description Only requests of this key, by its id.
+                 * @description Only requests of this key, by its id or by its name if one key has it.
                  * @example 0123456789ab
                  */
-                key?: components["parameters"]["KeyOfUsage"];
+                key?: components["parameters"]["Key"];
                 /**
-                 * @description Only entries of this group.
+                 * @description Only requests for this model, by any of its names.
+                 * @example vendor/model-1
+                 */
+                model?: components["parameters"]["Model"];
+                /**
+                 * @description Only requests whose key was in this group when they started.
                  * @example grp_0123456789ab
                  */
-                group?: components["parameters"]["Group"];
+                group?: components["parameters"]["Group-2"];
             };
             header?: never;
             path?: never;
@@ -2037,6 +2207,161 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pruneUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The time. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UsagePrune"];
+            };
+        };
+        responses: {
+            /** @description The number of removed requests. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsagePruned"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries in the page, 100 if absent.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `next` of the page before. Absent for the first page.
+                 * @example 0123456789ab
+                 */
+                after?: components["parameters"]["After"];
+                /**
+                 * @description The order by the start of the requests, `newest` first if absent.
+                 * @example oldest
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Only entries at this time or later.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                since?: components["parameters"]["Since"];
+                /**
+                 * @description Only entries before this time.
+                 * @example 2026-12-01T00:00:00Z
+                 */
+                until?: components["parameters"]["Until"];
+                /**
+                 * @description Only requests that ended before this time.
+                 * @example 2026-12-01T00:00:00Z
+                 */
+                ended_before?: components["parameters"]["EndedBefore"];
+                /**
+                 * @description Only requests of this key, by its id or by its name if one key has it.
+                 * @example 0123456789ab
+                 */
+                key?: components["parameters"]["Key"];
+                /**
+                 * @description Only requests for this model, by any of its names.
+                 * @example vendor/model-1
+                 */
+                model?: components["parameters"]["Model"];
+                /**
+                 * @description Only requests whose key was in this group when they started.
+                 * @example grp_0123456789ab
+                 */
+                group?: components["parameters"]["Group-2"];
+                /**
+                 * @description Only requests with this outcome.
+                 * @example failed
+                 */
+                outcome?: components["parameters"]["RequestOutcome"];
+                /**
+                 * @description Only requests that ended with this error code.
+                 * @example upstream_error
+                 */
+                error?: components["parameters"]["ErrorCodeOfRequest"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a request.
+                 * @example req_9f2c7d1e5b8a4036
+                 */
+                id: components["parameters"]["RequestId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Request"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
             500: components["responses"]["InternalError"];

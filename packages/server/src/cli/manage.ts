@@ -96,23 +96,32 @@ function toError(body: unknown, status: number, url: string): Error {
   return new ManageError(error.code as ManageCode, error.message, param); // a code of the contract
 }
 
-type Listing = "listKeys" | "listGroups" | "listAdminKeys" | "listAudit";
+type Listing = "listKeys" | "listGroups" | "listAdminKeys" | "listAudit" | "listRequests";
 
-/** Returns all entries of a list, page by page. */
+/** Yields the pages of a list. @param query may have the length of a page, which otherwise is the maximum */
+export async function* readPages<Op extends Listing>(
+  perform: Perform,
+  operation: Op,
+  query?: Input<Op>["query"],
+): AsyncGenerator<Answer<Op>["data"]> {
+  let page: { readonly next: string | null } | undefined;
+  do {
+    const after = page?.next;
+    const asked: object = { limit: 1000, ...query, ...(after && { after }) };
+    // A list has no id and no body.
+    const read: Answer<Op> = await perform(operation, { id: undefined, query: asked, body: undefined } as Input<Op>);
+    yield read.data;
+    page = read;
+  } while (page.next !== null);
+}
+
+/** Returns all entries of a list. */
 export async function listAll<Op extends Listing>(
   perform: Perform,
   operation: Op,
   query?: Input<Op>["query"],
 ): Promise<Answer<Op>["data"]> {
   const all: Answer<Op>["data"][number][] = [];
-  let page: { readonly next: string | null } | undefined;
-  do {
-    const after = page?.next;
-    const asked: object = { ...query, limit: 1000, ...(after && { after }) };
-    // A list has no id and no body.
-    const read: Answer<Op> = await perform(operation, { id: undefined, query: asked, body: undefined } as Input<Op>);
-    all.push(...read.data);
-    page = read;
-  } while (page.next !== null);
+  for await (const page of readPages(perform, operation, query)) all.push(...page);
   return all as Answer<Op>["data"]; // the entries of its pages
 }

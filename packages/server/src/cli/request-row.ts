@@ -1,48 +1,9 @@
-import { toTokenColumns } from "../accounts/ledger/token-columns.ts";
-import type { TokenColumns } from "../accounts/ledger/token-columns.ts";
-import type { LedgerEntry } from "../accounts/ledger/usage-ledger.ts";
+import type { components } from "@parley/contract/admin-types";
 import { formatDuration, formatTime } from "./format-time.ts";
 import { toLines } from "./table.ts";
 
-/** A request of the ledger. Its names are the same in tables, CSV and JSON. */
-export interface RequestRow extends TokenColumns {
-  readonly id: string;
-  /** ISO 8601, in UTC. */
-  readonly started: string;
-  /** Null while it runs. */
-  readonly ended: string | null;
-  readonly key_id: string;
-  readonly key_name: string;
-  readonly model: string;
-  readonly is_stream: boolean;
-  readonly outcome: LedgerEntry["outcome"];
-  readonly error_code: string | null;
-  readonly cost_usd: string;
-  /** The prices in US dollars when the request started: per token, and per request. */
-  readonly prompt_price: string;
-  readonly completion_price: string;
-  readonly request_price: string;
-  readonly cached_price: string;
-}
-
-/** Returns the row of a ledger entry. @param names names of keys by id */
-export const toRequestRow = (entry: LedgerEntry, names: ReadonlyMap<string, string>): RequestRow => ({
-  id: entry.id,
-  started: new Date(entry.startedMs).toISOString(),
-  ended: entry.endedMs === undefined ? null : new Date(entry.endedMs).toISOString(),
-  key_id: entry.keyId,
-  key_name: names.get(entry.keyId) ?? "",
-  model: entry.model,
-  is_stream: entry.isStream,
-  outcome: entry.outcome,
-  error_code: entry.errorCode ?? null,
-  ...toTokenColumns(entry.usage),
-  cost_usd: entry.costUsd,
-  prompt_price: entry.pricing.prompt,
-  completion_price: entry.pricing.completion,
-  request_price: entry.pricing.request,
-  cached_price: entry.pricing.input_cache_read ?? entry.pricing.prompt,
-});
+/** A request of the ledger. Its names are the same in the admin API, tables, CSV and JSON. */
+export type RequestRow = components["schemas"]["Request"];
 
 export type RequestColumn = keyof RequestRow;
 
@@ -83,7 +44,7 @@ export const tableColumns: readonly RequestColumn[] = [
 export const toCells = (row: RequestRow, columns: readonly RequestColumn[]): string[] =>
   columns.map((column) => String(row[column] ?? ""));
 
-const endings: Readonly<Record<LedgerEntry["outcome"], string>> = {
+const endings: Readonly<Record<RequestRow["outcome"], string>> = {
   open: "is running",
   complete: "complete",
   cancelled: "cancelled by the client",

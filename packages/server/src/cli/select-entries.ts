@@ -1,10 +1,5 @@
 import type { Command } from "commander";
-import { environmentKey } from "../accounts/keys/find-caller.ts";
-import type { KeyStore } from "../accounts/keys/key-store.ts";
-import { findModel } from "../config/find-model.ts";
-import type { Config } from "../config/read-config.ts";
-import type { EntrySelection } from "../accounts/ledger/usage-ledger.ts";
-import { findKeyId } from "./find-key.ts";
+import type { Input } from "../accounts/manage/verb.ts";
 import { readPast } from "./read-argument.ts";
 
 export interface SelectionFlags {
@@ -21,23 +16,10 @@ export const addSelectionFlags = (command: Command): Command =>
     .option("--key <key>", "only requests of this key (id or name)")
     .option("--model <id>", "only requests for this model (any of its names)");
 
-/** Returns the selection that the flags describe. @param names names of keys by id */
-export const toSelection = (
-  { since: sinceMs, until: untilMs, key, model }: SelectionFlags,
-  { models }: Config,
-  names: ReadonlyMap<string, string>,
-): EntrySelection => ({
-  sinceMs,
-  untilMs,
-  keyId: key === undefined ? undefined : findKeyId(names, key),
-  // The ledger may contain models that are no longer served.
-  model: model === undefined ? undefined : (findModel(models, model)?.id ?? model),
+/** Returns the query of the admin API that the flags describe. */
+export const toQuery = ({ since, until, key, model }: SelectionFlags): Input<"getUsage">["query"] => ({
+  ...(since !== undefined && { since: new Date(since).toISOString() }),
+  ...(until !== undefined && { until: new Date(until).toISOString() }),
+  ...(key !== undefined && { key }),
+  ...(model !== undefined && { model }),
 });
-
-/**
- * Returns the names of all keys that a ledger may contain, by id. They include deleted keys, and the key of PARLEY_API_KEY,
- * which is never stored.
- */
-export async function keyNames(keys: KeyStore): Promise<ReadonlyMap<string, string>> {
-  return new Map([...(await keys.names()), [environmentKey, "PARLEY_API_KEY"]]);
-}

@@ -23,8 +23,21 @@ export interface SettingFlags {
 /** Returns the flags of a command that starts nothing, and so needs no token for an upstream. */
 const flagsFor = (...rows: readonly Setting[]): SettingFlags => ({
   addTo: (command) => addFlags(command, rows),
-  configOf: (command) => read(command, rows).config,
+  configOf: (command) => {
+    const { config } = read(command, rows);
+    if (!rows.includes(settings.adminUrl)) tellLocal(command, config);
+    return config;
+  },
 });
+
+/** Tells the operator of a command that has no way over HTTP that it does not use the server of PARLEY_ADMIN_URL. */
+function tellLocal(command: Command, { adminUrl }: Config): void {
+  if (adminUrl === undefined) return;
+  const parent = command.parent?.parent ? `${command.parent.name()} ` : "";
+  process.stderr.write(
+    `\`parley ${parent}${command.name()}\` works on this machine: it does not use the server of PARLEY_ADMIN_URL.\n`,
+  );
+}
 
 export const dataFlags = flagsFor(settings.dataDir);
 /** Flags of commands that accept names of models. */
@@ -42,6 +55,7 @@ export const addSettingFlags = (command: Command): Command =>
 /** Returns the configuration of a command, and prints its notices to standard error. @throws {ConfigError} */
 export function settingsOf(command: Command): ReadConfig {
   const settingsRead = read(command, allSettings);
+  tellLocal(command, settingsRead.config);
   for (const notice of settingsRead.notices) process.stderr.write(`${notice}\n`);
   return settingsRead;
 }

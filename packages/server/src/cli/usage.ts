@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import { groupings } from "../accounts/ledger/sum-usage.ts";
 import type { Grouping, UsageCounts } from "../accounts/ledger/sum-usage.ts";
-import { openExistingStateOf } from "../state/open-state.ts";
+import { openManage } from "./manage.ts";
 import { addPruneCommand } from "./prune.ts";
-import { addSelectionFlags, keyNames, toSelection } from "./select-entries.ts";
+import { addSelectionFlags, toQuery } from "./select-entries.ts";
 import type { SelectionFlags } from "./select-entries.ts";
-import { modelFlags } from "./settings.ts";
+import { manageModelFlags } from "./settings.ts";
 import { addFormatFlags, toRows } from "./table.ts";
 import type { Format } from "./table.ts";
 
@@ -21,15 +21,13 @@ export function addUsageCommand(program: Command): void {
     .description("sum up usage and cost")
     // Flags after `prune` belong to that subcommand.
     .enablePositionalOptions();
-  addFormatFlags(addSelectionFlags(modelFlags.addTo(usage)))
+  addFormatFlags(addSelectionFlags(manageModelFlags.addTo(usage)))
     .addOption(new Option("--by <group>", "group of each row").choices(groupings).default("key"))
     .action(async (flags: UsageFlags) => {
-      const config = modelFlags.configOf(usage);
-      await using state = await openExistingStateOf(config);
-      const keys = await keyNames(state.keys);
-      const sums = await state.ledger.sum(toSelection(flags, config, keys), flags.by);
-      const names = flags.by === "group" ? await state.groups.names() : keys;
-      const rows = sums.map(([group, counts]) => ({ ...groupColumns(flags.by, group, names), ...counts }));
+      await using manage = await openManage(manageModelFlags.configOf(usage));
+      const query = { ...toQuery(flags), by: flags.by };
+      const { data } = await manage.perform("getUsage", { id: undefined, query, body: undefined });
+      const rows = data.map(({ group, name, ...counts }) => ({ ...groupColumns(flags.by, group, name), ...counts }));
       process.stdout.write(toRows([...columnsOf[flags.by], ...countColumns], rows, flags.format));
     });
   addPruneCommand(usage);
@@ -51,5 +49,5 @@ const countColumns: readonly (keyof UsageCounts)[] = [
   "cost_usd",
 ];
 
-const groupColumns = (by: Grouping, group: string, names: ReadonlyMap<string, string>): Record<string, string> =>
-  by === "key" || by === "group" ? { [`${by}_id`]: group, [`${by}_name`]: names.get(group) ?? "" } : { [by]: group };
+const groupColumns = (by: Grouping, group: string, name: string | null): Record<string, string> =>
+  by === "key" || by === "group" ? { [`${by}_id`]: group, [`${by}_name`]: name ?? "" } : { [by]: group };

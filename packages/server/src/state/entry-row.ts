@@ -26,7 +26,7 @@ export function toCondition(selection: EntrySelection): {
   readonly condition: string;
   readonly values: (string | number)[];
 } {
-  const { sinceMs, untilMs, endedBeforeMs, keyId, model, outcome, errorCode } = selection;
+  const { sinceMs, untilMs, endedBeforeMs, keyId, model, outcome, errorCode, groupId, withinGroupId } = selection;
   const parts: readonly (readonly [condition: string, value: string | number | undefined])[] = [
     ["started_ms >= ?", sinceMs],
     ["started_ms < ?", untilMs],
@@ -38,6 +38,8 @@ export function toCondition(selection: EntrySelection): {
     ["model = ?", model],
     ["outcome = ?", outcome],
     ["error_code = ?", errorCode],
+    ["group_id = ?", groupId],
+    ["? IN (group_id, parent_group_id)", withinGroupId],
   ];
   const given = parts.flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]));
   return {

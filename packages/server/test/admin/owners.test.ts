@@ -40,6 +40,7 @@ beforeAll(async () => {
     "audit:read",
     "audit:prune",
     "usage:read",
+    "usage:prune",
   ] as const;
   owner = await admin.makeKey(scopes, { name: "owner", group_id: team });
 });
@@ -127,6 +128,7 @@ const attempts: readonly (readonly [
     () => ({ name: "a", scopes: ["keys:read"], group_id: other }),
     "outside_group",
   ],
+  ["to prune the ledger", "POST", () => "/usage/prune", () => ({ before: "2020-01-01T00:00:00Z" }), "outside_group"],
   ["to prune the audit log", "POST", () => "/audit/prune", () => ({ before: "2020-01-01T00:00:00Z" }), "outside_group"],
 ];
 

@@ -34,6 +34,8 @@ const scopes = [
   "audit:prune",
   "admin-keys:read",
   "admin-keys:write",
+  "usage:prune",
+  "usage:read",
 ] as const;
 
 async function start(way: "request" | "command" | "command over HTTP"): Promise<(typeof subjects)[number]> {
@@ -99,6 +101,7 @@ const verbs: readonly (readonly [method: string, path: string, body: object | un
   ["POST", "/groups/INNER/disable", undefined, "groups disable INNER"],
   ["POST", "/groups/INNER/enable", undefined, "groups enable INNER"],
   ["DELETE", "/groups/INNER", undefined, "groups delete INNER"],
+  ["POST", "/usage/prune", { before: "2020-01-01T00:00:00Z" }, "usage prune --before 2020-01-01"],
   ["POST", "/audit/prune", { before: "2020-01-01T00:00:00Z" }, "audit prune --before 2020-01-01"],
 ];
 
@@ -106,7 +109,7 @@ test.each(verbs)("%s %s %j does the same as its command", async (method, path, b
   const outcomes = [];
   for (const subject of subjects) outcomes.push(await use(subject, { method, path, body, command }));
   const [first, ...others] = outcomes;
-  expect(first?.entry.action).toMatch(/^\w+(Key|Group|Audit)$/);
+  expect(first?.entry.action).toMatch(/^\w+(Key|Group|Audit|Usage)$/);
   for (const other of others) expect(other).toEqual(first);
 });
 

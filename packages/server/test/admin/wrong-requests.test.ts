@@ -19,6 +19,7 @@ beforeAll(async () => {
     "audit:read",
     "audit:prune",
     "usage:read",
+    "usage:prune",
     "admin-keys:read",
     "admin-keys:write",
   ]);
@@ -88,6 +89,20 @@ const wrong: readonly (readonly [method: string, path: string, body: unknown, co
   ["POST", "/groups", { name: "g", key_ceiling: { wieght: 5 } }, "unknown_parameter", /Did you mean weight\?/],
   ["POST", "/admin-keys", { name: "a", scopes: [] }, "invalid_value", /scopes/],
   ["POST", "/admin-keys", { name: "a", scopes: ["everything"] }, "invalid_value", /scopes/],
+  ["GET", "/usage?by=week", undefined, "invalid_value", /by/],
+  ["GET", "/usage?key=nobody", undefined, "invalid_value", /no key nobody/],
+  ["GET", "/usage?model=", undefined, "invalid_value", /model/],
+  ["GET", "/requests?after=zzz", undefined, "invalid_value", /`next` of a page/],
+  ["GET", "/requests?after=1.%00", undefined, "invalid_value", /`next` of a page/],
+  ["GET", "/requests?order=sideways", undefined, "invalid_value", /order/],
+  ["GET", "/requests?outcome=done", undefined, "invalid_value", /outcome/],
+  ["GET", "/requests?ended_before=soon", undefined, "invalid_value", /ended_before/],
+  ["GET", "/requests?group=team", undefined, "invalid_value", /group/],
+  ["GET", "/requests/req_none", undefined, "not_found", /no request req_none/],
+  ["GET", "/requests/%00", undefined, "invalid_value", /^id /],
+  ["POST", "/usage/prune", {}, "missing_required_parameter", /before is required/],
+  ["POST", "/usage/prune", { before: "2999-01-01T00:00:00Z" }, "invalid_value", /past/],
+  ["POST", "/usage/prune", { before: "yesterday" }, "invalid_value", /before/],
   ["POST", "/audit/prune", { before: "2999-01-01T00:00:00Z" }, "invalid_value", /past/],
 ];
 

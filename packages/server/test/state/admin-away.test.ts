@@ -9,7 +9,17 @@ const away = "The database cannot be reached at the moment, so the request was n
 const lostCommit =
   "The connection to the database was lost during the commit, so the change may or may not have been made. Look before you try again.";
 const lostResult = "The change was made and recorded, but the database was lost before its result could be read.";
-const scopes = ["keys:read", "keys:write", "groups:read", "groups:write", "audit:read", "usage:read"] as const;
+const lostPruning =
+  "The pruning is recorded, but the database was lost before all requests were removed. Prune again to remove the rest.";
+const scopes = [
+  "keys:read",
+  "keys:write",
+  "groups:read",
+  "groups:write",
+  "audit:read",
+  "usage:read",
+  "usage:prune",
+] as const;
 const none = { id: undefined, query: {}, body: undefined };
 
 describe.skipIf(!postgresFolder)("the admin API and a PostgreSQL that is away (this needs `initdb`)", () => {
@@ -99,11 +109,20 @@ describe.skipIf(!postgresFolder)("the admin API and a PostgreSQL that is away (t
     expect((await admin.audit()).length).toBe(entries + 1);
   });
 
+  test("a pruning of the ledger that is cut is recorded, and the next one removes the rest", async () => {
+    const prune = () => admin.call(token, "POST", "/usage/prune", { before: "2020-01-01T00:00:00Z" });
+    proxy.cut = { text: "DELETE FROM parley.requests", isSent: false };
+    expectAway(await prune(), lostPruning);
+    expect((await admin.audit())[0]).toMatchObject({ action: "pruneUsage", outcome: "done", after: { requests: 0 } });
+    expect((await prune()).body).toEqual({ deleted: 0 });
+  });
+
   test("while PostgreSQL is killed every request gets 503, a wrong key, too; then all of it works again", async () => {
     const requests: readonly (readonly [method: string, path: string, body?: object])[] = [
       ["GET", "/self"],
       ["GET", "/keys"],
       ["GET", "/usage"],
+      ["GET", "/requests"],
       ["GET", "/audit"],
       ["GET", "/audit/export"],
       ["POST", "/keys", { name: "never" }],

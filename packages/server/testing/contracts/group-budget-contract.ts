@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { always } from "../../src/accounts/money/period.ts";
 import type { Span } from "../../src/accounts/money/period.ts";
+import { groupings, sumUsage } from "../../src/accounts/ledger/sum-usage.ts";
 import type {
   CloseRecord,
+  EntrySelection,
   GroupBudget,
   Hold,
   HoldRequest,
@@ -91,6 +93,29 @@ export const groupBudgetContract: readonly ContractCase<UsageLedgerSubject>[] = 
       assert.deepEqual(await spent("grp_c"), ["0", "0", "0"]);
       assert.equal(await ledger.prune(december.toMs), 5);
       assert.deepEqual(await spent(company.id), ["7.12", "0.004", "7.124"]);
+    },
+  },
+  {
+    title: "selects and adds up the entries of a group, and those of the groups in it",
+    assert: async ({ ledger }) => {
+      const other = { ...opened("other", "key 2"), groupIds: ["grp_c", company.id] };
+      const own = { ...opened("own", "key 3"), groupIds: [company.id] };
+      for (const record of [opened("one"), other, own, { ...opened("none"), groupIds: undefined }])
+        await ledger.open(record);
+      const ids = async (selection: EntrySelection): Promise<string> => {
+        const found: string[] = [];
+        for await (const { id } of ledger.entries(selection)) found.push(id);
+        return found.join(" ");
+      };
+      assert.equal(await ids({ groupId: company.id }), "own");
+      assert.equal(await ids({ groupId: team.id }), "one");
+      assert.equal(await ids({ withinGroupId: company.id }), "one other own");
+      assert.equal(await ids({ withinGroupId: team.id }), "one");
+      assert.equal(await ids({ withinGroupId: company.id, groupId: "grp_c" }), "other");
+      assert.equal(await ids({ withinGroupId: team.id, groupId: "grp_c" }), "");
+      for (const by of groupings)
+        for (const selection of [{ groupId: team.id }, { withinGroupId: company.id }] as const)
+          assert.deepEqual(await ledger.sum(selection, by), await sumUsage(ledger.entries(selection), by));
     },
   },
   {

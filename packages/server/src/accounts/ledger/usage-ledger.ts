@@ -105,6 +105,10 @@ export interface EntrySelection {
   readonly model?: string | undefined;
   readonly outcome?: LedgerEntry["outcome"] | undefined;
   readonly errorCode?: string | undefined;
+  /** The key's own group at the time of the request. */
+  readonly groupId?: string | undefined;
+  /** The key's own group at the time of the request, or that group's parent. */
+  readonly withinGroupId?: string | undefined;
 }
 
 /**

@@ -29,6 +29,9 @@ export type Transact = <T>(work: (stores: ChangeStores) => Promise<T>) => Promis
 
 /** The state that the verbs read and change. */
 export interface ManagedState extends ChangeStores {
-  readonly ledger: Pick<UsageLedger, "spentUsd" | "spentByKey" | "groupSpentUsd" | "sum">;
+  readonly ledger: Pick<
+    UsageLedger,
+    "spentUsd" | "spentByKey" | "groupSpentUsd" | "sum" | "find" | "entries" | "prune"
+  >;
   readonly transact: Transact;
 }

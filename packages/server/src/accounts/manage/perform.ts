@@ -4,13 +4,14 @@ import { GroupError } from "../groups/group-store.ts";
 import { assertScope, toAuditActor } from "./actor.ts";
 import type { Actor } from "./actor.ts";
 import { adminKeyVerbs } from "./admin-key-verbs.ts";
+import { auditVerbs } from "./audit-verbs.ts";
 import { groupVerbs } from "./group-verbs.ts";
 import { keyVerbs } from "./key-verbs.ts";
 import { ManageError, toManageError } from "./manage-error.ts";
 import { LostAnswerError } from "./managed-state.ts";
 import type { ManagedState } from "./managed-state.ts";
 import type { RefusedAttempts } from "./refused-attempts.ts";
-import { reportVerbs } from "./report-verbs.ts";
+import { usageVerbs } from "./usage-verbs.ts";
 import type { Answer, ChangeVerb, Input, Operation, Verb, VerbContext } from "./verb.ts";
 import type { ResolveModel } from "./wire.ts";
 
@@ -19,7 +20,8 @@ const verbs: { readonly [Op in Operation]: Verb<Op> } = {
   ...keyVerbs,
   ...groupVerbs,
   ...adminKeyVerbs,
-  ...reportVerbs,
+  ...usageVerbs,
+  ...auditVerbs,
 };
 
 /** An operation of the contract. */
@@ -78,10 +80,10 @@ export const performFor =
 async function change<Op extends Operation>(
   context: VerbContext,
   operation: Op,
-  verb: ChangeVerb<Op, never>,
+  verb: ChangeVerb<Op, never, never>,
   input: Input<Op>,
 ): Promise<Answer<Op>> {
-  await verb.check?.(context, input);
+  const checked = await verb.check?.(context, input);
   const { state, actor, nowMs } = context;
   const result = await state.transact(async (stores) => {
     const {
@@ -91,7 +93,7 @@ async function change<Op extends Operation>(
       after,
       prunesBeforeMs,
       finish,
-    } = await verb.change({ ...context, stores }, input);
+    } = await verb.change({ ...context, stores }, input, checked as never); // of the same verb
     const record = {
       atMs: nowMs,
       actor: toAuditActor(actor),
@@ -106,6 +108,7 @@ async function change<Op extends Operation>(
     return made;
   });
   return verb.show(context, result).catch((cause: unknown) => {
+    if (cause instanceof LostAnswerError) throw cause;
     const message = "The change was made and recorded, but the database was lost before its result could be read.";
     throw new LostAnswerError(message, { cause });
   });

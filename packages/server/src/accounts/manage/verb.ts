@@ -50,21 +50,24 @@ export interface Done<Result> extends Pick<AuditRecord, "target" | "before" | "a
 }
 
 /** A verb that changes something. `change` and the audit record are one transaction. `show` runs after it. */
-export interface ChangeVerb<Op extends Operation, Result = unknown> {
-  /** Checks that need more than the stores of the transaction. */
-  readonly check?: (context: VerbContext, input: Input<Op>) => Promise<void>;
+export interface ChangeVerb<Op extends Operation, Result = unknown, Checked = void> {
+  /** Checks that need more than the stores of the transaction. `change` gets the result. */
+  readonly check?: (context: VerbContext, input: Input<Op>) => Promise<Checked>;
   readonly change: (
     context: VerbContext & { readonly stores: ChangeStores },
     input: Input<Op>,
+    checked: Checked,
   ) => Promise<Done<Result>>;
   readonly show: (context: VerbContext, result: Result) => Promise<Answer<Op>>;
 }
 
-export type Verb<Op extends Operation> = ReadVerb<Op> | ChangeVerb<Op, never>;
+export type Verb<Op extends Operation> = ReadVerb<Op> | ChangeVerb<Op, never, never>;
 
 /** Names the types of a change. */
-export const changing = <Op extends Operation, Result>(verb: ChangeVerb<Op, Result>): Verb<Op> =>
-  // `show` only gets what `change` has returned.
+export const changing = <Op extends Operation, Result, Checked = void>(
+  verb: ChangeVerb<Op, Result, Checked>,
+): Verb<Op> =>
+  // `show` only gets what `change` has returned, and `change` what `check` has.
   verb as unknown as Verb<Op>;
 
 /** The default number of entries in a page. */

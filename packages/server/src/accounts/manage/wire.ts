@@ -1,6 +1,5 @@
 import type { components } from "@parley/contract/admin-types";
 import type { StoredAdminKey } from "../admin-keys/admin-key-store.ts";
-import type { AuditEntry } from "../audit/audit-log.ts";
 import type { GroupChange, KeyCeiling, StoredGroup } from "../groups/group-store.ts";
 import type { KeyChange, KeyRules, StoredKey } from "../keys/key-store.ts";
 import { ManageError } from "./manage-error.ts";
@@ -9,8 +8,9 @@ import { ManageError } from "./manage-error.ts";
 
 type Schemas = components["schemas"];
 
-const isoTime = (ms: number): string => new Date(ms).toISOString();
-const orNull = <T, U>(value: T | undefined, to: (value: T) => U): U | null => (value === undefined ? null : to(value));
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
+export const orNull = <T, U>(value: T | undefined, to: (value: T) => U): U | null =>
+  value === undefined ? null : to(value);
 const timeOrNull = (ms: number | undefined): string | null => orNull(ms, isoTime);
 
 interface Lifetime {
@@ -104,32 +104,15 @@ export const toAdminKey = (key: StoredAdminKey, nowMs: number): Schemas["AdminKe
   last_used: timeOrNull(key.lastUsedMs),
 });
 
-export const toAuditEntry = (entry: AuditEntry): Schemas["AuditEntry"] => ({
-  id: entry.id,
-  at: isoTime(entry.atMs),
-  actor: { kind: entry.actor.kind, id: entry.actor.id ?? null, name: entry.actor.name },
-  from: entry.from,
-  action: entry.action,
-  target: {
-    id: entry.target.id ?? null,
-    name: entry.target.name ?? null,
-    group_id: entry.target.groupId ?? null,
-  },
-  outcome: entry.outcome,
-  reason: entry.reason ?? null,
-  attempts: entry.attempts,
-  before: orNull(entry.before, toJsonObject),
-  after: orNull(entry.after, toJsonObject),
-});
-
-const toJsonObject = (value: object): Record<string, unknown> => ({ ...value });
-
 /** Returns the time that a text names. @throws {ManageError} `invalid_value` */
 export function toMs(text: string, param: string): number {
   const ms = Date.parse(text);
   if (!Number.isNaN(ms)) return ms;
   throw new ManageError("invalid_value", `${param} must be a time such as 2027-01-31T00:00:00Z.`, param);
 }
+
+export const timeOf = (text: string | undefined, param: string): number | undefined =>
+  text === undefined ? undefined : toMs(text, param);
 
 /** @throws {ManageError} `invalid_value` for a time that is not in the future */
 export function toFutureMs(text: string, nowMs: number): number {
