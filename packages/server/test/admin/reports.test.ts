@@ -78,7 +78,7 @@ const reads: readonly (readonly [command: string, seen: RegExp])[] = [
 ];
 
 test.each(reads)("`%s` prints the same over HTTP", async (command, seen) => {
-  const [here, there] = [await run(command, local), await run(command, remote)];
+  const [here, there] = await Promise.all([run(command, local), run(command, remote)]);
   expect(here).toMatchObject({ code: 0, stdout: expect.stringMatching(seen) as string, stderr: "" });
   expect(there).toEqual(here);
 });
@@ -90,7 +90,7 @@ const faults: readonly (readonly [command: string, message: RegExp])[] = [
 ];
 
 test.each(faults)("`%s` fails in the same way over HTTP", async (command, message) => {
-  const [here, there] = [await run(command, local), await run(command, remote)];
+  const [here, there] = await Promise.all([run(command, local), run(command, remote)]);
   expect([here.code, here.stderr.trim()]).toEqual([1, expect.stringMatching(message)]);
   expect(there).toEqual(here);
 });
