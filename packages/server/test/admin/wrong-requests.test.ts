@@ -90,7 +90,7 @@ const wrong: readonly (readonly [method: string, path: string, body: unknown, co
   ["POST", "/admin-keys", { name: "a", scopes: [] }, "invalid_value", /scopes/],
   ["POST", "/admin-keys", { name: "a", scopes: ["everything"] }, "invalid_value", /scopes/],
   ["GET", "/usage?by=week", undefined, "invalid_value", /by/],
-  ["GET", "/usage?key=nobody", undefined, "invalid_value", /no key nobody/],
+  ["GET", "/usage?key=nobody", undefined, "not_found", /no key nobody/],
   ["GET", "/usage?model=", undefined, "invalid_value", /model/],
   ["GET", "/requests?after=zzz", undefined, "invalid_value", /`next` of a page/],
   ["GET", "/requests?after=1.%00", undefined, "invalid_value", /`next` of a page/],

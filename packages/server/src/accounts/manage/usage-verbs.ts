@@ -29,7 +29,7 @@ async function keyIdOf(context: VerbContext, idOrName: string): Promise<string> 
   const [id, ...others] = [...names].flatMap(([one, name]) =>
     name === idOrName && (!seen || seen.has(one)) ? [one] : [],
   );
-  if (id === undefined) throw new ManageError("invalid_value", `There is no key ${idOrName}.`, "key");
+  if (id === undefined) throw new ManageError("not_found", `There is no key ${idOrName}.`, "key");
   if (others.length === 0) return id;
   const ids = [id, ...others].join(", ");
   throw new ManageError("invalid_value", `Several keys are called ${idOrName}. Name one by its id: ${ids}.`, "key");
