@@ -19,7 +19,11 @@ export const suites = {
   schemas: ["packages/json-schema-grammar/bench", "packages/json-schema-grammar/test"],
   pressure: ["bench/pressure"],
   partners: ["packages/partners"],
-  mutants: ["packages/conformance/test/proof.test.ts"],
+  mutants: [
+    "packages/conformance/test/mutants.test.ts",
+    "packages/conformance/test/proof",
+    "packages/conformance/test/sdk-proofs.test.ts",
+  ],
   "fuzz-checks": ["fuzz"],
   "demo-models": ["demo-models"],
   docs: ["generate", "site"],

@@ -71,10 +71,13 @@ export async function startParley(engine: "scripted" | "embedded"): Promise<Parl
   };
 }
 
-/** The scripted engine has no cache, so a price of cached tokens could not be judged there. */
+/**
+ * The scripted engine has no cache, so a price of cached tokens could not be judged there. The embedded engine would take
+ * minutes to fill the context that its files declare, and the clauses hold for a context of every size.
+ */
 const modelsOf = (engine: string): object => ({
   "model-1": { aliases: ["one"], ...(engine === "embedded" && { pricing: { input_cache_read: "0.0000001" } }) },
-  "model-1-mini": {},
+  "model-1-mini": engine === "embedded" ? { context_length: 2048 } : {},
 });
 
 const adminKey = "conformance-key-Qk83jvLw0ZtYn5Rb";

@@ -16,14 +16,20 @@ const runs: readonly (readonly [engine: "scripted" | "embedded", levels: readonl
   ["embedded", ["core", "stream", "sampling", "tools", "structured", "logprobs"]],
 ];
 
+// Every start waits until a key has expired, so the servers start side by side. They are judged one after the other.
+let servers: readonly ParleyServer[];
+beforeAll(async () => {
+  servers = await Promise.all(runs.map(([engine]) => startParley(engine)));
+});
+afterAll(() => Promise.all(servers.map((server) => server[Symbol.asyncDispose]())));
+
 describe.each(runs)("Parley with the %s engine", (engine, claimed) => {
-  let server: ParleyServer;
   let found: Assessment;
   beforeAll(async () => {
-    server = await startParley(engine);
+    const server = servers[runs.findIndex(([one]) => one === engine)];
+    if (!server) throw new Error(`no server has the engine ${engine}`);
     found = await judge({ server, levels: claimed, isExhaustive: engine === "scripted" });
   }, 400_000);
-  afterAll(() => server[Symbol.asyncDispose]());
 
   test("keeps every clause of the levels that are claimed, and leaves none untested", () => {
     const open = found.verdicts.filter(({ state }) => !["PASS", "NOT_APPLICABLE"].includes(state));
