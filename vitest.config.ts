@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 /**
@@ -101,10 +102,14 @@ const filesAt = (path: string): string => (path.endsWith(".test.ts") ? path : `$
 
 const allPaths: readonly string[] = Object.values(suites).flat();
 
+/** Suites whose files share the modules of a worker: they keep no state there, and every file would load the server again. */
+const sharing = new Set(["operations", "operations:express", "shared-state"]);
+
 const projects = Object.entries(suites).map(([name, paths]: readonly [string, readonly string[]]) => ({
   extends: true as const,
   test: {
     name,
+    isolate: !sharing.has(name),
     include: paths.map(filesAt),
     exclude: [
       "**/node_modules/**",
@@ -119,7 +124,7 @@ const projects = Object.entries(suites).map(([name, paths]: readonly [string, re
 const repeatedProjects = Object.entries(repeatedSuites).map(
   ([name, { paths, ...settings }]: readonly [string, RepeatedSuite]) => ({
     extends: true as const,
-    test: { name, include: paths.map(filesAt), ...settings },
+    test: { name, isolate: !sharing.has(name), include: paths.map(filesAt), ...settings },
   }),
 );
 
@@ -128,6 +133,8 @@ export default defineConfig({
     projects: [...projects, ...repeatedProjects],
     // Two cores: more workers would only make deadlines that the contract promises fail for want of a processor.
     maxWorkers: 2,
+    // Programs that tests start keep the code that V8 has compiled, where the server's own command keeps it.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/parley") },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // It imports JSON without an attribute, which Node refuses.
