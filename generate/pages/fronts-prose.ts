@@ -59,8 +59,9 @@ export const faults = `## Faults of fronts, and the remedy
 - **\`cache_aware\` of vllm-router** compares texts, and of token ids it sees only their number. All prompts of one length go to one worker.
 - **\`cache_aware\` of sglang-router** gets texts, and keeps conversations. But it looks at the load only when it is far out of balance: of
   requests that came one after the other, one worker got all.
-- **\`prefixaware\` of production-stack** answers 500 to token ids, because its tree cannot hash a list. \`kvaware\` tokenizes prompts again
-  and needs LMCache; it was not run.
+- **\`prefixaware\` of production-stack** answers 500 to token ids, because its tree cannot hash a list. With
+  \`protocol: chat\` it gets texts. \`kvaware\` tokenizes prompts again, and needs LMCache in the engines. It was not run: LMCache 0.3.11, for
+  which production-stack asks, is compiled for CUDA only.
 - **\`round_robin\`, \`random\` and \`power_of_two\`** do not look at conversations. A second turn meets its cache by chance only.
 - **vllm-router and sglang-router with their defaults** open a circuit breaker after several 503, and ask a full worker again only after a
   minute. \`--disable-circuit-breaker\` prevents it; then health checks have to find dead workers, so make them frequent.

@@ -242,6 +242,20 @@ test("does not believe a front that claims the cached tokens of every prompt tha
   expect(seen["engines' counters"]?.problem).toMatch(/claim \d+ cached tokens, which is not true/);
 });
 
+test("reports the check in which a request failed, with the findings before it", async () => {
+  const front = await openFront(await openWorkers(2), {
+    choose: bySession,
+    // Only the answers that it leaves have a bias of 100.
+    rewrite: (part, { body }) => (/"logit_bias":\{[^}]*:100\b/.test(body) ? "" : part),
+  });
+  const seen = await examine(front);
+  expect(problems(seen)).toEqual(["hang-ups"]);
+  expect(Object.keys(seen)).toEqual(["cache", "engines", "answers", "hang-ups"]);
+  expect(seen["hang-ups"]?.problem).toBe(
+    "A request failed, so nothing more was examined: the engine ended a stream in the middle.",
+  );
+});
+
 test("sees that a front mixes answers up", async () => {
   let last = "";
   const replace: Behaviour["replace"] = ({ body, turn }) => {

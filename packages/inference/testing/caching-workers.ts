@@ -125,13 +125,16 @@ function readSent(body: string): Sent {
     cache_salt = "",
     logit_bias = {},
     max_tokens,
+    // sglang-router writes the newer name.
+    max_completion_tokens = max_tokens,
     temperature,
   } = JSON.parse(body) as {
     readonly prompt?: readonly number[];
     readonly messages?: readonly unknown[];
     readonly cache_salt?: string;
     readonly logit_bias?: Readonly<Record<string, number>>;
-    readonly max_tokens: number;
+    readonly max_tokens?: number;
+    readonly max_completion_tokens?: number;
     readonly temperature?: number;
   };
   const [forced] = Object.entries(logit_bias).find(([, bias]) => bias === 100) ?? [];
@@ -139,7 +142,7 @@ function readSent(body: string): Sent {
     salt: cache_salt,
     units: prompt ?? Array.from(JSON.stringify(messages)),
     forced: forced === undefined ? undefined : Number(forced),
-    most: max_tokens,
+    most: max_completion_tokens ?? 0,
     isRandom: temperature !== 0,
   };
 }

@@ -1,3 +1,4 @@
+import { EngineError } from "../engine.ts";
 import type { Engine } from "../engine.ts";
 import { bad } from "../finding.ts";
 import type { Finding } from "../finding.ts";
@@ -17,32 +18,46 @@ export interface ExamineFrontOptions {
   readonly engines: readonly string[];
 }
 
+type Check = (topic: string) => Promise<Finding>;
+
 /**
  * Examines an upstream by the counts that its engines report for prompts that nobody has sent before. So the result does not
- * depend on what a service in between says of itself.
- * @throws {EngineError} if it does not answer
+ * depend on what a service in between says of itself. A request that fails ends the examination with a finding.
  * @throws {Error} if an engine's counters cannot be read
  */
 export async function examineFront(topic: string, engine: Engine, options: ExamineFrontOptions): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [name, check] of await checksOf(engine, options)) {
+    try {
+      findings.push(await check(`${topic}: ${name}`));
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      const why = `A request failed, so nothing more was examined: ${error.message}.`;
+      return [...findings, bad(`${topic}: ${name}`, why)];
+    }
+  }
+  return findings;
+}
+
+async function checksOf(engine: Engine, options: ExamineFrontOptions): Promise<[name: string, check: Check][]> {
   const before = await readCounts(options.engines);
   // Where keys share cached prompts, answers do not tell how many tokens were cached.
   const isHidden = engine.metadata?.promptCache?.isShared === true;
   const isCounted = before.length > 0;
   const prompts = new FrontPrompts(engine, options.patienceMs, isHidden && isCounted ? options.engines : []);
-  const findings: Finding[] = [];
-  if (isHidden && !isCounted) {
-    const why =
-      "Cached tokens are not counted, because it reuses the prompts of one key for another: name the engines with --engines, and their own counters will show them.";
-    findings.push(bad(`${topic}: cache`, why));
-  } else {
-    findings.push(await examineCache(`${topic}: cache`, prompts, options));
-    findings.push(await examineSpread(`${topic}: engines`, prompts, options));
-  }
-  findings.push(await examineSampling(`${topic}: answers`, prompts));
-  if (isCounted) {
-    const after = await readCounts(options.engines);
-    findings.push(compareCounts(`${topic}: engines' counters`, prompts.counted, before, after, options.advice));
-  }
-  findings.push(await examineHangUps(`${topic}: hang-ups`, prompts, options));
-  return findings;
+  const caches: [string, Check][] = [
+    ["cache", (topic) => examineCache(topic, prompts, options)],
+    ["engines", (topic) => examineSpread(topic, prompts, options)],
+  ];
+  const compare: Check = async (topic) =>
+    compareCounts(topic, prompts.counted, before, await readCounts(options.engines), options.advice);
+  return [
+    ...(isHidden && !isCounted ? [["cache", async (topic) => bad(topic, hidden)] satisfies [string, Check]] : caches),
+    ["answers", (topic) => examineSampling(topic, prompts)],
+    ...(isCounted ? [["engines' counters", compare] satisfies [string, Check]] : []),
+    ["hang-ups", (topic) => examineHangUps(topic, prompts, options)],
+  ];
 }
+
+const hidden =
+  "Cached tokens are not counted, because it reuses the prompts of one key for another: name the engines with --engines, and their own counters will show them.";
