@@ -10,9 +10,12 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 /** The median, with the least and the most where there were several rounds. */
 function cell({ values, digits }: FigureResult, subject: string): string {
   const measured = values[subject] ?? [];
-  if (measured.length === 0) return "–";
-  const [least, most] = [Math.min(...measured), Math.max(...measured)].map((value) => value.toFixed(digits));
-  const middle = median(measured).toFixed(digits);
+  return measured.length === 0 ? "–" : spread(measured, digits);
+}
+
+function spread(values: readonly number[], digits: number): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(digits));
+  const middle = median(values).toFixed(digits);
   return least === most ? middle : `${middle} (${least}–${most})`;
 }
 
@@ -25,12 +28,12 @@ function figuresTable({ subjects, figures }: BenchResult): string {
 function aimsTable(result: BenchResult): string {
   const titles = new Map(result.subjects.map(({ name, title }) => [name, title]));
   const titleOf = (name: string): string => titles.get(name) ?? (name === "nothing" ? "" : name);
-  const rows = compareWithAims(result).map(({ title, subject, against, aim, measured, isMet }) => [
+  const rows = compareWithAims(result).map(({ title, subject, against, aim, measured, rounds, isMet }) => [
     title,
     titleOf(subject),
     titleOf(against),
     aim,
-    `${measured.toFixed(2)}${isMet ? "" : " (missed)"}`,
+    `${rounds ? spread(rounds, 3) : measured.toFixed(2)}${isMet ? "" : " (missed)"}`,
   ]);
   return table(["", "of", "beside", "aim", "measured"], rows);
 }
@@ -49,7 +52,7 @@ ${figuresTable(result)}
 
 ## Aims
 
-Ratios or differences between the medians of this run. A missed aim fails nothing.
+Ratios or differences between the medians of this run, and for tracing the median of the ratios of each round. A missed aim fails nothing.
 
 ${aimsTable(result)}
 ${missing.length === 0 ? "" : `\n## Not measured\n\n${missing.map((line) => `- ${line}\n`).join("")}`}`;

@@ -45,6 +45,20 @@ test("differences and bests are aims as well", () => {
   ]);
 });
 
+describe("the cost of tracing", () => {
+  test("is the median of the ratios of each round, because the machine was faster in some of them", () => {
+    const result = resultOf({ plain: { "parley-ids": [100, 200], "parley-traced": [102, 206] } });
+    expect(compareWithAims(result).map(({ measured, isMet }) => [measured.toFixed(3), isMet])).toEqual([
+      ["1.025", true],
+    ]);
+    expect(writePage(result)).toContain("| ≤ 1.03 | 1.025 (1.020–1.030) |");
+  });
+  test("is the ratio of the medians if a round failed", () => {
+    const rows = compareWithAims(resultOf({ stream: { "parley-ids": [100], "parley-traced": [100, 110] } }));
+    expect(rows.map(({ measured, isMet }) => [measured.toFixed(3), isMet])).toEqual([["1.050", false]]);
+  });
+});
+
 describe("a comparison with an earlier run", () => {
   const then = resultOf({
     plain: { node: [50], "parley-chat": [150] },
