@@ -1,90 +1,26 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { miniFolder } from "@parley/inference/testing";
 import { answerPlace, openPlace } from "@parley/inference/testing/places";
-import { freePort, miniId, play, say, startTestServer, until } from "@parley/server/testing";
+import { miniId, play, say, startTestServer, testKey, until } from "@parley/server/testing";
 import type { TestOptions } from "@parley/server/testing";
 import { formatTraceparent, readTraceparent } from "../src/observe/tracing.ts";
+import { openCollector, valuesOf } from "./use-collector.ts";
+import type { Span } from "./use-collector.ts";
 import { useFolder } from "./use-folder.ts";
 import { send, startWorkers } from "./use-workers.ts";
-
-/** The members of OTLP's JSON that these tests read. */
-interface Attribute {
-  readonly key: string;
-  readonly value: object;
-}
-interface Span {
-  readonly name: string;
-  readonly kind: number;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly startTimeUnixNano: string;
-  readonly endTimeUnixNano: string;
-  readonly attributes: readonly Attribute[];
-  readonly status: { readonly code?: number };
-}
-interface Payload {
-  readonly resourceSpans?: readonly {
-    readonly resource: { readonly attributes: readonly Attribute[] };
-    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
-  }[];
-  readonly resourceMetrics?: readonly {
-    readonly scopeMetrics: readonly {
-      readonly metrics: readonly {
-        readonly name: string;
-        readonly histogram: { readonly dataPoints: readonly object[] };
-      }[];
-    }[];
-  }[];
-}
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
-  vi.unstubAllEnvs();
 });
 
-/** A stand-in for a collector, which keeps what it gets. */
-async function openCollector() {
-  const payloads: Payload[] = [];
-  const server = createServer((request, response) => {
-    const take = async (): Promise<void> => {
-      payloads.push((await json(request)) as Payload);
-      response.setHeader("content-type", "application/json").end("{}");
-    };
-    void take();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closing.push(() => server.close());
-  const spans = (): Span[] =>
-    payloads.flatMap(({ resourceSpans = [] }) =>
-      resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans: some }) => some)),
-    );
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // an address, because it listens on a port
-    payloads,
-    spans,
-    /** Waits for the trace of a request. Returns its spans by name. */
-    trace: async (count: number) => {
-      const all = await until(spans, ({ length }) => length >= count);
-      return new Map(all.map((span) => [span.name.split(" ", 1)[0], span]));
-    },
-  };
-}
-
 async function start(options: TestOptions = {}) {
-  const collector = await openCollector();
+  const collector = await openCollector(closing);
   const settings = { ...options.settings, otlpEndpoint: collector.url };
   const server = await startTestServer({ ...options, settings });
   closing.push(() => server[Symbol.asyncDispose]());
   return { server, collector };
 }
-
-const valuesOf = (span: Span | undefined): Record<string, unknown> =>
-  Object.fromEntries((span?.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0]]));
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const parentId = "b7ad6b7169203331";
@@ -153,6 +89,31 @@ describe("a traced request", () => {
     expect(trace.get("upstream")?.status.code).toBe(2);
   });
 
+  test("has no prompt, answer, key or name of a caller, however the request ends", async () => {
+    const steps = [{ text: "secret answer" }, { finish: "stop" as const }];
+    const { server, collector } = await start({
+      scenarios: { secret: steps, "secret-broken": [{ text: "secret" }, { crash: "secret crash" }] },
+    });
+    await server.complete({ ...play("secret"), user: "secret-user" });
+    await server.stream(play("secret-broken"));
+    await server.refuse({ model: "secret-model" });
+    await server.refuse({ messages: [{ role: "secret-role", content: "x" }] });
+    await server.refuse({}, { headers: { authorization: "Bearer secret-key-0123456789" } });
+    await until(collector.spans, ({ length }) => length === 9);
+    await server.running.close();
+    const sent = JSON.stringify(collector.payloads);
+    expect(sent).toContain("gen_ai.server.request.duration");
+    expect(sent).not.toContain("secret");
+    expect(sent).not.toContain(testKey);
+  });
+
+  test("is sent when the server stops right after it", async () => {
+    const { server, collector } = await start();
+    await server.complete({ max_completion_tokens: 8 });
+    await server.running.close();
+    expect(collector.spans().map(({ name }) => name.split(" ", 1)[0])).toEqual(["queue", "upstream", "chat"]);
+  });
+
   test("hands its trace on to a front, which sees the span of the engine as its parent", async () => {
     const place = await openPlace(answerPlace);
     const remote = { urls: [place.url], model: "there", tokenizer: miniFolder, front: "vllm-router" } as const;
@@ -179,44 +140,22 @@ describe("a traced request", () => {
   });
 });
 
-describe("a collector that is away", () => {
-  test("costs lost spans, one line of the log, and no answer", async () => {
-    vi.stubEnv("OTEL_EXPORTER_OTLP_TIMEOUT", "500");
-    const otlpEndpoint = `http://127.0.0.1:${await freePort()}`;
-    const server = await startTestServer({ settings: { otlpEndpoint } });
-    closing.push(() => server[Symbol.asyncDispose]());
-    for (let asked = 0; asked < 3; asked += 1) await server.complete();
-    const lost = () => server.gauge('parley_spans_total{outcome="lost"}');
-    expect(await until(lost, (count) => count === 9)).toBe(9);
-    expect(server.logLines.filter((line) => line.includes("Spans cannot be sent"))).toHaveLength(1);
-  });
-
-  test("that never answers delays the end of a server by a second at most", async () => {
-    const silent = createServer(() => undefined);
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    closing.push(
-      () => silent.close(),
-      () => silent.closeAllConnections(),
-    );
-    const otlpEndpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`; // it listens on a port
-    const server = await startTestServer({ settings: { otlpEndpoint } });
-    await server.complete();
-    const beganMs = performance.now();
-    await server[Symbol.asyncDispose]();
-    expect(performance.now() - beganMs).toBeLessThan(3000);
-  });
-});
-
 describe("workers", () => {
   const folder = useFolder();
   test("send their spans themselves, and their parent adds up the numbers", async () => {
-    const collector = await openCollector();
+    const collector = await openCollector(closing);
     const workers = await startWorkers(folder, { PARLEY_OTLP_ENDPOINT: collector.url });
     closing.push(() => workers.server[Symbol.asyncDispose]());
     await Promise.all(Array.from({ length: 6 }, async () => (await send(workers.url)).arrayBuffer()));
     await until(collector.spans, ({ length }) => length === 18);
     const metrics = await (await fetch(workers.metricsUrl)).text();
     expect(metrics).toContain('parley_spans_total{outcome="sent"} 18');
+    expect(collector.instances().size).toBe(2);
+    // The spans of the last requests are sent at the drain.
+    await (await send(workers.url)).arrayBuffer();
+    workers.server.child.kill("SIGTERM");
+    expect(await workers.server.result()).toMatchObject({ code: 0 });
+    expect(collector.spans()).toHaveLength(21);
   });
 });
 
