@@ -10,6 +10,7 @@ import { ManageError } from "../accounts/manage/manage-error.ts";
 import { performFor, routes } from "../accounts/manage/perform.ts";
 import type { ManageDeps, Perform, Route } from "../accounts/manage/perform.ts";
 import type { Input, Operation } from "../accounts/manage/verb.ts";
+import type { Config } from "../config/read-config.ts";
 import { newId } from "../http/new-id.ts";
 import { sendJson } from "../http/send-json.ts";
 import type { Log } from "../observe/log.ts";
@@ -17,7 +18,7 @@ import { explainError, explainFault, sendError } from "./admin-error.ts";
 import { adminFinder, tokenOf } from "./find-admin.ts";
 import { readAdminBody } from "./read-admin-body.ts";
 
-export interface AdminDeps extends ManageDeps {
+export interface AdminDeps extends ManageDeps, Pick<Config, "trustedProxies"> {
   readonly log: Log;
 }
 
@@ -30,6 +31,8 @@ interface AdminRequest extends Request {
 export function createAdminApp(deps: AdminDeps): RequestListener {
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing").enable("strict routing");
+  // `ip` is then the address that proxy-addr finds, as on the public port.
+  app.set("trust proxy", [...deps.trustedProxies]);
   app.use(authenticate(deps));
   app.use(async (req: Request, _res: Response, next: NextFunction) => {
     // Express would ignore a slash at the end.
@@ -90,7 +93,7 @@ const incorrect =
 function authenticate(deps: AdminDeps) {
   const find = adminFinder(deps.state, deps.nowMs);
   return async (req: AdminRequest, _res: Response, next: NextFunction): Promise<void> => {
-    const from = sourceOf(req.socket.remoteAddress, req.headers["user-agent"]);
+    const from = sourceOf(req.ip, req.headers["user-agent"]);
     const { key, known } = await find(tokenOf(req));
     if (key) {
       req.actor = { kind: "admin_key", name: key.name, key, from };

@@ -20,7 +20,7 @@ const maxHeadBytes = 16_384;
 const [headTimeoutMs, requestTimeoutMs] = [10_000, 30_000];
 
 interface AdminOptions {
-  readonly config: Pick<Config, "adminHost">;
+  readonly config: Pick<Config, "adminHost" | "trustedProxies">;
   readonly port: number;
   readonly state: ManagedState;
   readonly log: Log;
@@ -35,7 +35,7 @@ export interface AdminServer extends AsyncDisposable {
 /** Opens the port of the admin API. @throws {ConfigError} if the port is in use */
 export async function openAdmin({ config, port, state, log, resolveModel, nowMs }: AdminOptions): Promise<AdminServer> {
   const refused = new RefusedAttempts(state, (error) => log.error({ err: error }, "refused attempts are not recorded"));
-  const listener = createAdminApp({ state, refused, resolveModel, nowMs, log });
+  const listener = createAdminApp({ state, refused, resolveModel, nowMs, log, trustedProxies: config.trustedProxies });
   const server = createServer(
     {
       maxHeaderSize: maxHeadBytes,

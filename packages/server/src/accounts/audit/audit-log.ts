@@ -39,9 +39,12 @@ export const cleanText = (text: string, maxLength: number): string =>
 
 const maxAgentLength = 256;
 
+/** Maximum length of an address. A proxy may pass on longer texts. */
+const maxAddressLength = 64;
+
 /** Returns the source of a request. The user agent is cut after 256 characters. */
 export const sourceOf = (address = "", agent = ""): AuditRecord["from"] => ({
-  address,
+  address: cleanText(address, maxAddressLength),
   agent: cleanText(agent, maxAgentLength),
 });
 
