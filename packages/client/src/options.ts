@@ -26,7 +26,8 @@ export interface SharedOptions {
   /**
    * The most retries of one request. A request is retried only if a retry may help, and before a successful
    * response has begun. 0 turns retries off. Default: 2. For the service, a retry is a new request: if a
-   * connection broke after generation had begun, both are charged.
+   * connection broke after generation had begun, both are charged. With a header `Idempotency-Key`, which every
+   * retry repeats, an answer that was whole is sent again and charged once.
    */
   readonly maxRetries?: number | undefined;
   /** Further headers. They replace headers of the same name that this package sets. */

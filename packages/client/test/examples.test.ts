@@ -35,6 +35,7 @@ const printed: readonly (readonly [file: string, output: RegExp])[] = [
   ["models.ts", /^vendor\/model-1: ready\nvendor\/model-1-mini: ready\n$/],
   ["model.ts", /^vendor\/model-1: \d+ tokens, \$0\.0\d+ a prompt token\n$/],
   ["key.ts", /^\d+ of 10000 requests left\n$/],
+  ["repeat.ts", /^You said: What is a reentrancy attack\?\n$/],
   ["receipt.ts", /^complete: 0\.0\d+ US dollars\n$/],
   ["cancel.ts", /^You said: What.*\nThe user has left\.\nNo answer within 1 milliseconds\.\n$/],
 ];

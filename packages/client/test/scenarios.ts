@@ -10,6 +10,7 @@ export const scenarios: NonNullable<TestOptions["scenarios"]> = {
   stall: [{ stall: true }],
   "stall-late": [{ role: true }, { text: "one" }, { stall: true }],
   endless: [{ role: true }, { repeat: 100_000, steps: [{ text: " more" }, { wait_ms: 5 }] }],
+  slow: [{ role: true }, { text: "one" }, { wait_ms: 800 }, { text: " two" }, { finish: "stop" }],
   split: [{ split: true }, { role: true }, { text: "Zürich " }, { text: "🜁 汉" }, { finish: "stop" }],
 };
 

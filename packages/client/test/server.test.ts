@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { modelId, startTestServer, until } from "@parley/server/testing";
+import { modelId, startCuttingFront, startTestServer, until } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 import { APIError, IncompleteStreamError, collect } from "../src/index.ts";
 import type { Parley, ParleyOptions, StreamRequest } from "../src/index.ts";
@@ -53,6 +53,51 @@ describe("answers", () => {
     expect(heard?.get("x-request-id")).toMatch(/^req_/);
     expect(heard?.get("x-ignored-params")).toBe("store");
   });
+});
+
+describe("a retry with an Idempotency-Key", () => {
+  /** A server without the short time limit of the other tests. */
+  let patient: TestServer;
+  beforeAll(async () => {
+    patient = await startTestServer({ scenarios });
+  });
+  afterAll(() => patient[Symbol.asyncDispose]());
+
+  test.each(["asked", "answered"] as const)(
+    "sends it again, and pays once, when the connection is cut after the request was %s",
+    async (at) => {
+      for (const mode of ["create", "stream"] as const) {
+        const before = (await patient.ledger()).length;
+        await using front = await startCuttingFront(patient.origin, at);
+        const headers = { "Idempotency-Key": `${mode} ${at}` };
+        const parley = connectTo(front.baseUrl, { maxRetries: 3 });
+        const text =
+          mode === "create"
+            ? (await parley.create(hello, { headers })).choices[0]?.message.content
+            : textOf(await Array.fromAsync(parley.stream(hello, { headers })));
+        expect(text).toBe("You said: Hello");
+        expect(front.keys.length).toBeGreaterThan(1);
+        expect(new Set(front.keys)).toEqual(new Set([headers["Idempotency-Key"]]));
+        const rows = await until(
+          async () => (await patient.ledger()).slice(before),
+          (all) => all.every(({ outcome }) => outcome !== "open"),
+        );
+        expect(rows.map(({ outcome }) => outcome)).toEqual(["complete"]);
+      }
+    },
+    15_000,
+  );
+
+  test("waits for the first request if that still runs", async () => {
+    await using front = await startCuttingFront(patient.origin, "asked");
+    const headers = { "Idempotency-Key": "slow" };
+    let replayed: string | null = null;
+    const onResponse = ({ headers: got }: { readonly headers: Headers }): void => {
+      replayed = got.get("idempotent-replayed");
+    };
+    await connectTo(front.baseUrl, { maxRetries: 5 }).create(playing("slow"), { headers, onResponse });
+    expect(replayed).toBe("true");
+  }, 15_000);
 });
 
 describe("a stream that fails", () => {

@@ -6,6 +6,7 @@ export type { UsageLedger } from "../src/accounts/ledger/usage-ledger.ts";
 export { openPostgres } from "../src/state/postgres/open-postgres.ts";
 export type { PostgresState } from "../src/state/postgres/open-postgres.ts";
 export { bundleServer } from "./bundle-server.ts";
+export { startCuttingFront } from "./cutting-front.ts";
 export { nodeFlags, CliProcess, parley } from "./cli-process.ts";
 export type { CliOptions, CliResult } from "./cli-process.ts";
 export { assertCase, findViolations } from "./contracts/contract-case.ts";
