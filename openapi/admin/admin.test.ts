@@ -2,6 +2,11 @@ import admin from "@parley/contract/admin.json" with { type: "json" };
 import { describe, expect, test } from "vitest";
 import { contractFolder, lint, lintBroken } from "../checks/redocly.ts";
 
+/** An example of an error. */
+interface Shown {
+  readonly value: { readonly error: { readonly code: string; readonly type: string } };
+}
+
 const documents = { entry: "admin/openapi.yaml", rules: "admin/redocly.yaml" };
 
 test("the contract of the admin API keeps the rules of the public one", async () => {
@@ -22,6 +27,15 @@ describe("the rules find it when", () => {
 
 test("the catalogue has exactly the codes of ErrorCode", () => {
   expect(Object.keys(admin["x-error-catalog"])).toEqual(admin.components.schemas.ErrorCode.enum);
+});
+
+test("every code of the catalogue has an example, with its type", () => {
+  const bodies = Object.values(admin.components.responses).map(({ content }) => content["application/json"].examples);
+  const shown = bodies.flatMap((examples) => Object.values<Shown>(examples).map(({ value }) => value.error));
+  const codes = Object.entries(admin["x-error-catalog"]).map(([code, { type }]) => `${code} ${type}`);
+  expect(new Set(shown.map(({ code, type }) => `${code} ${type}`))).toEqual(new Set(codes));
+  for (const examples of bodies)
+    expect(Object.keys(examples)).toEqual(Object.values<Shown>(examples).map(({ value }) => value.error.code));
 });
 
 test("every scope of an operation is one that an admin key can have, and every scope is used", () => {

@@ -1,5 +1,5 @@
 /** The parts of the portal. Each has an entry in the bar at the top and its own list of pages at the side. */
-export const sections = ["guides", "reference", "try", "clauses", "errors"] as const;
+export const sections = ["guides", "reference", "try", "clauses", "errors", "admin"] as const;
 export type Section = (typeof sections)[number];
 
 /** A page of the portal, before the layout is put around it. */

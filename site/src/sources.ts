@@ -47,11 +47,21 @@ export interface CatalogEntry {
   readonly in_stream: boolean;
 }
 
-/** The bundled contract, as far as the pages read it by name. */
-export interface Contract {
+/** A bundled document of OpenAPI, as far as the pages of a reference read it by name. */
+export interface ApiDocument {
   readonly info: { readonly version: string; readonly summary: string; readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+}
+
+/** The bundled contract of the admin API. */
+export interface AdminDocument extends ApiDocument {
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly "x-error-catalog": Readonly<Record<string, Pick<CatalogEntry, "status" | "type" | "remedy">>>;
+}
+
+/** The bundled contract, as far as the pages read it by name. */
+export interface Contract extends ApiDocument {
   readonly "x-error-catalog": Readonly<Record<string, CatalogEntry>>;
   readonly "x-edge-statuses": Readonly<Record<string, { readonly code: string; readonly description: string }>>;
   readonly "x-limits": Readonly<
@@ -62,6 +72,7 @@ export interface Contract {
 
 export interface Sources {
   readonly contract: Contract;
+  readonly admin: AdminDocument;
   readonly clauses: readonly Clause[];
   readonly checks: Readonly<Record<string, ClauseCheck>>;
   /** The text of each guide, by the name of its file without `.md`. */
@@ -80,9 +91,13 @@ export interface Sources {
   readonly offered: ReadonlyMap<string, string>;
 }
 
+/** The name of the contract of the admin API at the root of a server. */
+export const adminFile = "admin-openapi.json";
+
 /** The files and folders that {@link readSources} reads: a change in one of them makes the built site stale. */
 export const sourcePaths = [
   "openapi",
+  "packages/contract/src/generated/admin.json",
   "packages/contract/src/generated/contract.json",
   "packages/contract/src/generated/clauses.json",
   "docs/guides",
@@ -105,14 +120,16 @@ export async function readSources(): Promise<Sources> {
   const parse = (path: string): unknown => JSON.parse(read(path));
   // The contract's own tests check the shapes of these generated files.
   const contract = parse("packages/contract/src/generated/contract.json") as Contract;
+  const admin = parse("packages/contract/src/generated/admin.json") as AdminDocument;
   return {
     contract,
+    admin,
     clauses: parse("packages/contract/src/generated/clauses.json") as readonly Clause[],
     checks: parse("site/src/generated/clause-checks.json") as Readonly<Record<string, ClauseCheck>>,
     guides: new Map(filesOf("docs/guides").map(([name, text]) => [basename(name, ".md"), text] as const)),
     clientReadme: read("packages/client/README.md").split("\n## Changing it")[0] ?? "",
     changes: parse("site/src/generated/contract-changes.json") as Sources["changes"],
     changelog: read("CHANGELOG.md"),
-    offered: await offeredFiles(contract as unknown as Document),
+    offered: (await offeredFiles(contract as unknown as Document)).set(adminFile, JSON.stringify(admin, undefined, 1)),
   };
 }

@@ -26,6 +26,10 @@ const kinds = [
   "/docs/clauses/STRM-04",
   "/docs/errors",
   "/docs/errors/rate_limit_exceeded",
+  "/docs/admin",
+  "/docs/admin/updateGroup",
+  "/docs/admin/errors",
+  "/docs/admin/schemas/Group",
 ] as const;
 
 describe.skipIf(executablePath === undefined)("in a browser (it would run with Debian's chromium installed)", () => {
@@ -78,6 +82,8 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     ["429", "rate_limit_exceeded (429)"],
     ["STRM-04", "STRM-04:"],
     ["tool_choice", "tool"],
+    ["rotateKey", "Rotate a key"],
+    ["overlap_seconds", "KeyRotate"],
   ])("the search finds %s", async (query, title) => {
     await open();
     await go("/docs");
@@ -245,6 +251,8 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     "/docs/guides/quick-start",
     "/docs/try",
     "/docs/playground",
+    "/docs/admin",
+    "/docs/admin/createKey",
   ])("the first view of %s takes at most 100 kB", async (path) => {
     await open();
     const session = await context.newCDPSession(page);

@@ -25,6 +25,17 @@ describe("every source has its page, and every page its source", () => {
     expect(pathsBelow("/docs/reference/schemas/")).toEqual(Object.keys(sources.contract.components["schemas"] ?? {}));
   });
 
+  test("operations, schemas and errors of the admin API", () => {
+    const { paths, components, "x-error-catalog": catalog } = sources.admin;
+    const operations = Object.values(paths).flatMap((path) =>
+      Object.values(path).map((one) => String(one["operationId"])),
+    );
+    const schemas = Object.keys(components["schemas"] ?? {}).map((name) => `schemas/${name}`);
+    expect(pathsBelow("/docs/admin/").toSorted()).toEqual([...operations, ...schemas, "errors"].toSorted());
+    expect([...idsOf("/docs/admin/errors")]).toEqual(expect.arrayContaining(Object.keys(catalog)));
+    expect(textAt("/docs/admin/createKey")).toContain('href="/docs/admin/errors#above_ceiling"');
+  });
+
   test("guides of docs/guides, and the README of the client", () => {
     expect(guideNames.toSorted()).toEqual([...sources.guides.keys(), "client"].toSorted());
   });

@@ -66,6 +66,7 @@ def changes(exchange: Exchange) -> str | None:
 
 def read_state() -> dict[str, Any]:
     """Reads all keys, groups and admin keys, and the last change of the audit log."""
+    _connection.close()  # opens another one: the server may have closed it while it was idle
     things = {name: _list(name) for name in ("keys", "groups", "admin-keys")}
     [done] = _get("audit?outcome=done&limit=1")["data"]
     return {**things, "done": done}

@@ -9,6 +9,7 @@ export const sectionTitles: Readonly<Record<Section, readonly [title: string, pa
   try: ["Try it", "/docs/try"],
   clauses: ["Clauses", "/docs/clauses"],
   errors: ["Errors", "/docs/errors"],
+  admin: ["Admin", "/docs/admin"],
 };
 
 const link = (path: string, text: string, isCurrent: boolean): string =>

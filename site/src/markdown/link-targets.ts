@@ -27,6 +27,7 @@ export interface KnownPages {
 
 /** Links to files of the repository that are shown on another page. */
 const pagesOfFiles: Readonly<Record<string, string>> = {
+  "openapi/admin/openapi.yaml": "/docs/admin",
   "openapi/streams.yaml": "/streams.json",
   "openapi/clauses.yaml": "/docs/clauses",
   "openapi/schemas/response-format.yaml": "/docs/reference/schemas/JsonSchemaFormat",

@@ -1,6 +1,7 @@
 import type { LinkTargets } from "../markdown/link-targets.ts";
 import type { Page } from "../page.ts";
 import type { Sources } from "../sources.ts";
+import { adminPages } from "./admin.ts";
 import { changelogPages } from "./changelog.ts";
 import { clausePages } from "./clauses.ts";
 import { errorPages } from "./errors.ts";
@@ -20,4 +21,5 @@ export const allPages = (sources: Sources, targets: LinkTargets): Page[] => [
   ...tryPages(sources),
   ...clausePages(sources, targets),
   ...errorPages(sources, targets),
+  ...adminPages(sources, targets),
 ];

@@ -1,7 +1,9 @@
 import type { LinkTargets } from "../markdown/link-targets.ts";
 import type { Page } from "../page.ts";
 import { endpointsOf, operationPage } from "../reference/operations.ts";
+import type { Reference } from "../reference/operations.ts";
 import { modelsPage } from "../reference/models-page.ts";
+import { operationSamples } from "../reference/operation-samples.ts";
 import { schemaPages } from "../reference/schema-page.ts";
 import { streamPage } from "../reference/stream-page.ts";
 import type { Sources } from "../sources.ts";
@@ -9,6 +11,17 @@ import type { Sources } from "../sources.ts";
 /** Returns the pages of the reference: an overview, each operation, the stream, and each schema. */
 export function referencePages({ contract, clauses, guides }: Sources, targets: LinkTargets): Page[] {
   const endpoints = endpointsOf(contract);
+  const reference: Reference = {
+    document: contract,
+    path: "/docs/reference",
+    title: "Reference",
+    section: "reference",
+    targets,
+    groupOf: () => "Operations",
+    samplesOf: ({ operation: { operationId } }) => operationSamples(operationId, guides),
+    edgeCodeOf: (status) => contract["x-edge-statuses"][status]?.code,
+    tryPath: "/docs/try",
+  };
   const { description, summary, version } = contract.info;
   const rows = endpoints.map(
     ({ method, path, operation: { operationId, summary: title } }) =>
@@ -33,9 +46,9 @@ ${description}`,
   };
   return [
     overview,
-    ...endpoints.map((endpoint) => operationPage({ contract, guides }, endpoint, targets)),
+    ...endpoints.map((endpoint) => operationPage(reference, endpoint)),
     streamPage(contract, targets),
     modelsPage(contract, targets),
-    ...schemaPages(contract, clauses, targets),
+    ...schemaPages(reference, clauses),
   ];
 }

@@ -1,5 +1,5 @@
 import { valueAt } from "@parley/contract/document";
-import type { Contract, Json, JsonObject } from "../sources.ts";
+import type { ApiDocument, Json, JsonObject } from "../sources.ts";
 import { isObject } from "../try/schema.ts";
 
 /** A member of a schema, with everything that a reader needs to know about it. */
@@ -27,7 +27,7 @@ interface Resolved {
   readonly name?: string;
 }
 
-export function resolve(contract: Contract, schema: JsonObject): Resolved {
+export function resolve(contract: ApiDocument, schema: JsonObject): Resolved {
   const { $ref, ...rest } = schema;
   if (typeof $ref !== "string") return { schema };
   const target = valueAt(contract, $ref.slice(1));
@@ -43,7 +43,7 @@ export function resolve(contract: Contract, schema: JsonObject): Resolved {
  * @param pointer the place of the schema in the contract, if it is not a reference
  */
 export function membersOf(
-  contract: Contract,
+  contract: ApiDocument,
   outer: JsonObject,
   prefix: string,
   seen: readonly string[] = [],
@@ -83,7 +83,7 @@ interface Property {
   readonly pointer: string;
 }
 
-function memberOf(contract: Contract, { name, outer, prefix, isRequired, seen, pointer }: Property): Member {
+function memberOf(contract: ApiDocument, { name, outer, prefix, isRequired, seen, pointer }: Property): Member {
   const { schema } = resolve(contract, outer);
   const id = prefix === "" ? name : `${prefix}.${name}`;
   return {
@@ -103,7 +103,7 @@ function memberOf(contract: Contract, { name, outer, prefix, isRequired, seen, p
  * members, it returns these members.
  */
 function alternativesOf(
-  contract: Contract,
+  contract: ApiDocument,
   schemas: readonly JsonObject[],
   prefix: string,
   seen: readonly string[],
@@ -131,7 +131,7 @@ function alternativesOf(
 const text = (value: Json | undefined): string => (typeof value === "string" ? value.trim() : "");
 
 /** Returns the type of a schema in words. */
-export function typeOf(contract: Contract, outer: JsonObject): string {
+export function typeOf(contract: ApiDocument, outer: JsonObject): string {
   const { schema, name } = resolve(contract, outer);
   const alternatives = list(schema["oneOf"]).filter(isObject);
   const isNamedObject = name !== undefined && schema["type"] === "object";
@@ -160,7 +160,7 @@ const ranges: readonly (readonly [min: string, max: string, unit: string])[] = [
 /** A longer example says less than the description. */
 const maxExampleCharacters = 40;
 
-function factsOf(contract: Contract, outer: JsonObject): string[] {
+function factsOf(contract: ApiDocument, outer: JsonObject): string[] {
   const { schema } = resolve(contract, outer);
   const facts: string[] = [];
   const values = list(schema["enum"]).map((value) => `\`${shown(value)}\``);

@@ -3,11 +3,10 @@ import { escapeHtml, textOf } from "../markdown/escape-html.ts";
 import type { LinkTargets } from "../markdown/link-targets.ts";
 import { renderInline, renderMarkdown } from "../markdown/render-markdown.ts";
 import { tableHtml } from "../markdown/table.ts";
-import type { Page } from "../page.ts";
-import type { Contract, JsonObject, Sources } from "../sources.ts";
+import type { Page, Section } from "../page.ts";
+import type { ApiDocument, JsonObject } from "../sources.ts";
 import { membersOf, resolve } from "./members.ts";
 import type { Member } from "./members.ts";
-import { operationSamples } from "./operation-samples.ts";
 import { membersHtml, membersMarkdown } from "./show-members.ts";
 
 /** An operation of the contract, as far as its page shows it. The contract's own tests check the shape. */
@@ -16,6 +15,8 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
+  /** The scope that a key needs, in the admin API. */
+  readonly "x-scope"?: string;
   readonly parameters?: readonly JsonObject[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
   readonly responses: Readonly<Record<string, JsonObject>>;
@@ -23,7 +24,7 @@ export interface Operation {
 
 interface Media {
   readonly schema: JsonObject;
-  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+  readonly examples?: Readonly<Record<string, JsonObject>>;
   readonly "x-transcripts"?: Readonly<Record<string, { readonly summary: string; readonly value: string }>>;
 }
 
@@ -33,6 +34,20 @@ interface Answer {
   readonly content?: Readonly<Record<string, Media>>;
 }
 
+/** An example of a body. */
+interface Example {
+  readonly summary: string;
+  readonly value: unknown;
+}
+
+/** Returns the examples of a body by name, behind their references. */
+export const examplesOf = (document: ApiDocument, media: Media | undefined): [name: string, example: Example][] =>
+  Object.entries(media?.examples ?? {}).map(([name, one]) => [
+    name,
+    // The contract's own tests check the shape of an example.
+    resolve(document, one).schema as unknown as Example,
+  ]);
+
 /** An operation and its address. */
 export interface Endpoint {
   readonly method: string;
@@ -40,9 +55,26 @@ export interface Endpoint {
   readonly operation: Operation;
 }
 
-export const endpointsOf = ({ paths }: Contract): Endpoint[] =>
+/** A reference: a document of OpenAPI, and the place and links of its pages. */
+export interface Reference {
+  readonly document: ApiDocument;
+  /** The address of its overview. Its other pages are below. */
+  readonly path: string;
+  readonly title: string;
+  readonly section: Section;
+  readonly targets: LinkTargets;
+  /** Returns the heading under which an operation is listed. */
+  readonly groupOf: (operation: Operation) => string;
+  readonly samplesOf: (endpoint: Endpoint) => Part;
+  /** Returns the code of a status that comes before any operation. */
+  readonly edgeCodeOf: (status: string) => string | undefined;
+  /** The address of the page that sends requests, if it can send those of this document. */
+  readonly tryPath?: string;
+}
+
+export const endpointsOf = ({ paths }: ApiDocument): Endpoint[] =>
   Object.entries(paths).flatMap(([path, item]) =>
-    ["get", "post"].flatMap((method) => {
+    ["get", "post", "patch", "delete"].flatMap((method) => {
       // The contract's own tests check the shape of an operation.
       const operation = item[method] as unknown as Operation | undefined;
       return operation ? [{ method: method.toUpperCase(), path, operation }] : [];
@@ -57,16 +89,15 @@ export interface Part {
   readonly files?: ReadonlyMap<string, string>;
 }
 
-/** Returns the page of an operation. @param guides the guides, whose samples the page shows */
-export function operationPage(
-  { contract, guides }: Pick<Sources, "contract" | "guides">,
-  { method, path, operation }: Endpoint,
-  targets: LinkTargets,
-): Page {
-  const { operationId, summary, description, tags, parameters = [], requestBody } = operation;
+/** Returns the page of an operation. */
+export function operationPage(reference: Reference, endpoint: Endpoint): Page {
+  const { document: contract, targets } = reference;
+  const { method, path, operation } = endpoint;
+  const { operationId, summary, description, tags, parameters = [], requestBody, "x-scope": scope } = operation;
+  const about = scope === undefined ? description : `${description.trim()} It needs the scope \`${scope}\`.`;
   const parts: Part[] = [
-    prose(description, targets),
-    operationSamples(operationId, guides),
+    prose(about, targets),
+    reference.samplesOf(endpoint),
     ...(parameters.length === 0
       ? []
       : [
@@ -77,21 +108,23 @@ export function operationPage(
             "parameter.",
           ),
         ]),
-    ...(requestBody ? requestParts(contract, operationId, requestBody.content["application/json"], targets) : []),
-    ...Object.entries(operation.responses).map(([status, answer]) => answerPart(contract, status, answer, targets)),
+    ...(requestBody ? requestParts(reference, operationId, requestBody.content["application/json"]) : []),
+    ...Object.entries(operation.responses).map(([status, answer]) => answerPart(reference, status, answer)),
   ];
-  const html = `<p class="crumbs"><a href="/docs/reference">Reference</a> / ${escapeHtml(tags[0] ?? "")}</p>
+  const tryLink =
+    reference.tryPath === undefined ? "" : ` <a class="try-link" href="${reference.tryPath}#${operationId}">Try it</a>`;
+  const html = `<p class="crumbs"><a href="${reference.path}">${reference.title}</a> / ${escapeHtml(tags[0] ?? "")}</p>
 <h1>${escapeHtml(summary)}</h1>
-<p class="endpoint"><span class="method">${method}</span> <code>${escapeHtml(path)}</code> <a class="try-link" href="/docs/try#${operationId}">Try it</a></p>
+<p class="endpoint"><span class="method">${method}</span> <code>${escapeHtml(path)}</code>${tryLink}</p>
 ${parts.map((part) => part.html).join("\n")}`;
   const markdown = `# ${summary}\n\n\`${method} ${path}\`\n\n${parts.map((part) => part.markdown).join("\n\n")}\n`;
   const words = `${operationId} ${method} ${path}`;
   return {
-    path: `/docs/reference/${operationId}`,
+    path: `${reference.path}/${operationId}`,
     title: summary,
     summary: `${method} ${path}: ${summary}.`,
-    section: "reference",
-    group: "Operations",
+    section: reference.section,
+    group: reference.groupOf(operation),
     label: summary,
     markdown,
     html,
@@ -113,7 +146,7 @@ function membersPart(title: string, members: readonly Member[], targets: LinkTar
   };
 }
 
-function parameterOf(contract: Contract, outer: JsonObject): Member {
+function parameterOf(contract: ApiDocument, outer: JsonObject): Member {
   const { schema: parameter } = resolve(contract, outer);
   // A parameter has these members by OpenAPI's rules.
   const {
@@ -136,13 +169,17 @@ function parameterOf(contract: Contract, outer: JsonObject): Member {
   };
 }
 
-function requestParts(contract: Contract, operationId: string, media: Media | undefined, targets: LinkTargets): Part[] {
+function requestParts(
+  { document: contract, path, targets }: Reference,
+  operationId: string,
+  media: Media | undefined,
+): Part[] {
   if (!media) return [];
-  const samples = Object.entries(media.examples ?? {}).map(([name, { summary, value }], at) => ({
+  const samples = examplesOf(contract, media).map(([name, { summary, value }], at) => ({
     text: JSON.stringify(value, undefined, 2),
     info: `json ${summary}`,
     // The page contains the first example only, so that it stays light.
-    ...(at > 0 && { src: `/docs/reference/${operationId}/${name}.json` }),
+    ...(at > 0 && { src: `${path}/${operationId}/${name}.json` }),
   }));
   return [
     membersPart("Body", membersOf(contract, media.schema, ""), targets, ""),
@@ -154,17 +191,18 @@ function requestParts(contract: Contract, operationId: string, media: Media | un
   ];
 }
 
-function answerPart(contract: Contract, status: string, outer: JsonObject, targets: LinkTargets): Part {
+function answerPart(reference: Reference, status: string, outer: JsonObject): Part {
+  const { document: contract, targets } = reference;
   // The contract's own tests check the shape of an answer.
   const answer = resolve(contract, outer).schema as unknown as Answer;
   const bodies = Object.entries(answer.content ?? {});
   const isSuccess = status.startsWith("2");
-  const edge = contract["x-edge-statuses"][status]?.code;
+  const edge = reference.edgeCodeOf(status);
   const examples = bodies.flatMap(([, media]) => Object.keys(media.examples ?? {}));
   const codes = isSuccess ? [] : [...examples, ...(edge === undefined ? [] : [edge])];
   const codeList = codes
-    .map((code) => (targets.ofCode(code) ? `[\`${code}\`](/docs/errors/${code})` : ""))
-    .filter((link) => link !== "");
+    .map((code) => [code, targets.ofCode(code)] as const)
+    .flatMap(([code, target]) => (target === undefined ? [] : [`[\`${code}\`](${target})`]));
   const shown = bodies.map(([type, media]) =>
     isSuccess ? successBody(contract, type, media, targets) : { html: "", markdown: "" },
   );
@@ -179,18 +217,14 @@ function answerPart(contract: Contract, status: string, outer: JsonObject, targe
   };
 }
 
-function successBody(
-  contract: Contract,
-  type: string,
-  { schema, examples, "x-transcripts": transcripts }: Media,
-  targets: LinkTargets,
-): Part {
+function successBody(contract: ApiDocument, type: string, media: Media, targets: LinkTargets): Part {
+  const { schema, "x-transcripts": transcripts } = media;
   const members = membersOf(contract, schema, "");
   const samples = transcripts
     ? Object.values(transcripts)
         .slice(0, 1)
         .map(({ summary, value }) => ({ text: value.trim(), info: `sse ${summary}` }))
-    : Object.values(examples ?? {}).map(({ summary, value }) => ({
+    : examplesOf(contract, media).map(([, { summary, value }]) => ({
         text: JSON.stringify(value, undefined, 2),
         info: `json ${summary}`,
       }));
@@ -205,7 +239,7 @@ function successBody(
   };
 }
 
-function headersPart(contract: Contract, headers: Readonly<Record<string, JsonObject>>, targets: LinkTargets): Part {
+function headersPart(contract: ApiDocument, headers: Readonly<Record<string, JsonObject>>, targets: LinkTargets): Part {
   const rows = Object.entries(headers).map(([name, outer]) => {
     const { schema: header } = resolve(contract, outer);
     const description = typeof header["description"] === "string" ? header["description"] : "";
@@ -223,7 +257,7 @@ function headersPart(contract: Contract, headers: Readonly<Record<string, JsonOb
   ]);
   const table = tableHtml(["Header", "Sent", "Meaning"], cells, { hasRowNames: true });
   return {
-    html: `<details class="headers"><summary>${rows.length} headers</summary>${table}</details>`,
+    html: `<details class="headers"><summary>${rows.length === 1 ? "1 header" : `${rows.length} headers`}</summary>${table}</details>`,
     markdown: `Headers:\n\n${rows.map(({ name, description }) => `- \`${name}\`: ${textOf(description)}`).join("\n")}`,
   };
 }

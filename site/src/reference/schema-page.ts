@@ -1,13 +1,14 @@
 import { breakable, escapeHtml } from "../markdown/escape-html.ts";
-import type { LinkTargets } from "../markdown/link-targets.ts";
 import { renderInline, renderMarkdown } from "../markdown/render-markdown.ts";
 import type { Page } from "../page.ts";
-import type { Clause, Contract } from "../sources.ts";
+import type { Clause } from "../sources.ts";
 import { membersOf, typeOf } from "./members.ts";
+import type { Reference } from "./operations.ts";
 import { membersHtml, membersMarkdown } from "./show-members.ts";
 
-/** A page for each schema of the contract: its members, and the clauses about it. */
-export function schemaPages(contract: Contract, clauses: readonly Clause[], targets: LinkTargets): Page[] {
+/** A page for each schema of a document: its members, and the clauses about it. */
+export function schemaPages(reference: Reference, clauses: readonly Clause[]): Page[] {
+  const { document: contract, targets } = reference;
   return Object.entries(contract.components["schemas"] ?? {}).map(([name, schema]) => {
     const description = typeof schema["description"] === "string" ? schema["description"].trim() : "";
     const members = membersOf(contract, schema, "");
@@ -19,7 +20,7 @@ export function schemaPages(contract: Contract, clauses: readonly Clause[], targ
     const { short = [], long = [] } = Object.groupBy(facts, (fact) => (fact.length > 60 ? "long" : "short"));
     const list = about.map(({ id, sentence }) => `- ${id}: ${sentence}`).join("\n");
     const end = list === "" ? "" : `## Clauses\n\n${list}\n`;
-    const html = `<p class="crumbs"><a href="/docs/reference">Reference</a> / Schemas</p>
+    const html = `<p class="crumbs"><a href="${reference.path}">${reference.title}</a> / Schemas</p>
 <h1><code>${breakable(name)}</code></h1>
 <ul class="chips"><li>${escapeHtml(type)}</li>${short.map((fact) => `<li>${renderInline(fact, targets)}</li>`).join("")}</ul>
 ${long.map((fact) => `<p class="bounds">${renderInline(fact, targets)}</p>`).join("")}
@@ -28,10 +29,11 @@ ${members.length === 0 ? "" : `<h2 id="members">Members</h2>${membersHtml(member
 ${renderMarkdown(end, targets).html}`;
     const markdown = `# ${name}\n\nType: ${[type, ...facts].join("; ")}.\n\n${description}\n\n${members.length === 0 ? "" : `## Members\n\n${membersMarkdown(members)}\n\n`}${end}`;
     return {
-      path: `/docs/reference/schemas/${name}`,
-      title: name,
+      path: `${reference.path}/schemas/${name}`,
+      title: reference.section === "reference" ? name : `${name} (${reference.title})`,
+      label: name,
       summary: description.replaceAll("`", "").split(". ")[0] ?? name,
-      section: "reference" as const,
+      section: reference.section,
       group: "Schemas",
       markdown,
       html,

@@ -968,17 +968,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "The path is not valid.",
-                 *         "type": "invalid_request_error",
-                 *         "param": null,
-                 *         "code": "malformed_request"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -989,17 +978,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "Incorrect admin key provided. Send one valid admin key in one header, as: Authorization: Bearer <ADMIN_KEY>.",
-                 *         "type": "authentication_error",
-                 *         "param": null,
-                 *         "code": "invalid_admin_key"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -1011,17 +989,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "This path has the methods GET and POST.",
-                 *         "type": "invalid_request_error",
-                 *         "param": null,
-                 *         "code": "method_not_allowed"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -1032,17 +999,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "The request did not arrive within 30 seconds.",
-                 *         "type": "timeout_error",
-                 *         "param": null,
-                 *         "code": "request_timeout"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -1053,17 +1009,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "Something went wrong on our side. Try again; if it persists, name the request id to support.",
-                 *         "type": "server_error",
-                 *         "param": null,
-                 *         "code": "internal_error"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -1078,17 +1023,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "The database cannot be reached at the moment, so the request was not carried out. Try again later.",
-                 *         "type": "server_error",
-                 *         "param": null,
-                 *         "code": "service_unavailable"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -1099,17 +1033,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "There is no member nme. Did you mean name?",
-                 *         "type": "invalid_request_error",
-                 *         "param": "nme",
-                 *         "code": "unknown_parameter"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -1120,17 +1043,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "This needs the scope keys:write, which the admin key portal does not have.",
-                 *         "type": "permission_error",
-                 *         "param": null,
-                 *         "code": "missing_scope"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -1141,17 +1053,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "There is already a group team. Choose another name.",
-                 *         "type": "invalid_request_error",
-                 *         "param": "name",
-                 *         "code": "conflict"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -1162,17 +1063,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "The body has more than 65536 bytes.",
-                 *         "type": "invalid_request_error",
-                 *         "param": null,
-                 *         "code": "request_too_large"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -1183,17 +1073,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "Send the body with Content-Type: application/json.",
-                 *         "type": "invalid_request_error",
-                 *         "param": null,
-                 *         "code": "unsupported_media_type"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
@@ -1204,17 +1083,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "message": "There is no key 0123456789ab.",
-                 *         "type": "invalid_request_error",
-                 *         "param": "id",
-                 *         "code": "not_found"
-                 *       },
-                 *       "request_id": "req_9f2c7d1e5b8a4036"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
