@@ -6,7 +6,7 @@ import { findVllm } from "@parley/inference/vllm";
 import { MeasuredTable, installFolder, neverEnding } from "@parley/inference/testing/vllm";
 import type { Row } from "@parley/inference/testing/vllm";
 import { measure } from "./client.ts";
-import type { Measured } from "./client.ts";
+import type { Measured, Shape } from "./client.ts";
 import { startCopier, startEngine, startParley, startVllmRouter } from "./subjects.ts";
 import { writeHeavyModel } from "./weights.ts";
 
@@ -14,20 +14,21 @@ import { writeHeavyModel } from "./weights.ts";
  * Measures tokens per second and time to first token of chat completions with vLLM's own load generator, as ratios: through
  * Parley ÷ straight to the engine, in turns in one run. With one request at a time, it also measures two proxies: the smallest
  * possible one in Node, and `vllm-router` if `PARLEY_TEST_ROUTER` names it. `WEIGHTS` names another folder to serve, and
- * `ROUNDS` is the number of rounds.
+ * `ROUNDS` is the number of rounds. With `ENGINES=2`, two engines share the hardware, vllm-router stands before them, and
+ * Parley is compared with that router: once in front of it, and once with the addresses of the engines.
  */
 
 const rounds = Number(process.env["ROUNDS"] ?? 3);
+const engineCount = Number(process.env["ENGINES"] ?? 1);
 const ownWeights = process.env["WEIGHTS"];
 const { isCpu } = await findVllm(undefined, installFolder);
 /** Throughput uses concurrent requests. Time to first token uses one at a time, because it would otherwise include waiting for others. */
 const shapes = [
-  { name: "8 at a time", concurrency: 8, prompts: 32, inputTokens: 60, outputTokens: 64, hasOthers: false },
-  { name: "1 at a time", concurrency: 1, prompts: 30, inputTokens: 60, outputTokens: 8, hasOthers: true },
+  { concurrency: 8, prompts: 32, inputTokens: 60, outputTokens: 64, hasOthers: false },
+  { concurrency: 1, prompts: 30, inputTokens: 60, outputTokens: 8, hasOthers: true },
 ] as const;
 /** A production server is warm. A Node program adds about twice as much time in its first 200 requests as after 600. */
 const warmUp = { concurrency: 4, prompts: 600, inputTokens: 60, outputTokens: 2 };
-type NamedShape = (typeof shapes)[number];
 
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
@@ -68,26 +69,57 @@ interface Path {
 }
 
 async function measureModel({ name, weights, isMadeUp, times }: Model): Promise<void> {
-  await using engine = await startEngine({ weights, isMadeUp, folder });
-  await using parley = await startParley({ url: engine.url, tokenizer: weights, folder });
-  await using copier = await startCopier(engine.url);
-  await using router = await startVllmRouter(engine.url);
-  const main = [
-    { name: "direct", url: engine.url },
-    { name: "Parley", url: parley.url },
-  ];
-  const others = [
-    { name: "a copier of bytes in Node", url: copier.url },
-    ...(router ? [{ name: "vllm-router", url: router.url }] : []),
-  ];
+  await using opened = new AsyncDisposableStack();
+  const urls: string[] = [];
+  // One after the other: vLLM measures the free memory of a GPU while it starts.
+  for (let index = 0; index < engineCount; index += 1) {
+    urls.push(opened.use(await startEngine({ weights, isMadeUp, folder, count: engineCount, index })).url);
+  }
+  const { main, others } = await (urls.length > 1 ? openCluster : openSingle)(urls, weights, opened);
   const load = { model: weights, extraBody: { logit_bias: neverEnding } };
   for (const { url } of [...main, ...others]) await measure(url, warmUp, load);
   for (const shape of shapes) {
     const paths = shape.hasOthers ? [...main, ...others] : main;
-    const seen = await measureInTurns(paths, (url) => measure(url, { ...shape, prompts: shape.prompts * times }, load));
+    const concurrency = shape.concurrency === 1 ? 1 : shape.concurrency * engineCount;
+    const wanted = { ...shape, concurrency, prompts: shape.prompts * times * engineCount };
+    const seen = await measureInTurns(paths, (url) => measure(url, wanted, load));
     const [[, direct] = [], ...through] = seen;
-    for (const [path, measured] of through) table.add(rowOf(name, shape, path.name, direct ?? [], measured));
+    for (const [path, measured] of through) table.add(rowOf(name, wanted, path.name, direct ?? [], measured));
   }
+}
+
+interface Paths {
+  /** The first is what the others are compared with. */
+  readonly main: readonly Path[];
+  /** Are measured with one request at a time only. */
+  readonly others: readonly Path[];
+}
+
+async function openSingle(urls: readonly string[], tokenizer: string, opened: AsyncDisposableStack): Promise<Paths> {
+  const [engine = ""] = urls;
+  const parley = opened.use(await startParley({ urls, tokenizer, folder: join(folder, "parley") }));
+  const copier = opened.use(await startCopier(engine));
+  const main = [
+    { name: "direct", url: engine },
+    { name: "Parley", url: parley.url },
+  ];
+  const others = [{ name: "a copier of bytes in Node", url: copier.url }];
+  if (process.env["PARLEY_TEST_ROUTER"] === undefined) return { main, others };
+  const router = opened.use(await startVllmRouter(urls));
+  return { main, others: [...others, { name: "vllm-router", url: router.url }] };
+}
+
+async function openCluster(urls: readonly string[], tokenizer: string, opened: AsyncDisposableStack): Promise<Paths> {
+  const router = opened.use(await startVllmRouter(urls));
+  const before = { urls: [router.url], front: "vllm-router", tokenizer, folder: join(folder, "front") } as const;
+  const front = opened.use(await startParley(before));
+  const own = opened.use(await startParley({ urls, tokenizer, folder: join(folder, "urls") }));
+  const main = [
+    { name: "vllm-router", url: router.url },
+    { name: "Parley, then vllm-router", url: front.url },
+    { name: "Parley alone, with both addresses", url: own.url },
+  ];
+  return { main, others: [] };
 }
 
 async function measureInTurns(
@@ -110,7 +142,7 @@ async function measureInTurns(
 /** Makes a row of the report. Each ratio and difference compares measurements of the same round. */
 function rowOf(
   model: string,
-  { name, inputTokens, outputTokens }: NamedShape,
+  { concurrency, inputTokens, outputTokens }: Shape,
   path: string,
   direct: readonly Measured[],
   through: readonly Measured[],
@@ -118,8 +150,8 @@ function rowOf(
   const compare = (measure: (one: Measured, other: Measured) => number): number[] =>
     through.flatMap((one, round) => (direct[round] ? [measure(one, direct[round])] : []));
   return {
-    model,
-    requests: `${name}, ${inputTokens} tokens in, ${outputTokens} out`,
+    model: engineCount > 1 ? `${model}, ${engineCount} engines` : model,
+    requests: `${concurrency} at a time, ${inputTokens} tokens in, ${outputTokens} out`,
     rounds,
     through: path,
     "direct, tokens/s": spread(

@@ -1,8 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
-import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
+import type { ChildProcessByStdio } from "node:child_process";
+import type { Readable } from "node:stream";
+import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import type { FrontName } from "@parley/inference/fronts";
 import { engineVariables, findVllm, serveArguments } from "@parley/inference/vllm";
 import { until } from "@parley/inference/testing";
 import { freePort, installFolder, knownFronts, startFront } from "@parley/inference/testing/vllm";
@@ -14,6 +17,8 @@ export const servedName = "vendor/model-1-mini";
 export interface Subject extends AsyncDisposable {
   readonly url: string;
 }
+
+const vllmRouter = knownFronts.find(({ name }) => name === "vllm-router") as (typeof knownFronts)[number]; // the table has it
 
 const isPinned = availableParallelism() === 2 && spawnSync("taskset", ["--version"]).status === 0;
 
@@ -29,10 +34,13 @@ interface EngineOptions {
   readonly isMadeUp: boolean;
   /** Folder for its log. */
   readonly folder: string;
+  /** The number of engines that share the hardware, and which one this is, from 0. */
+  readonly count: number;
+  readonly index: number;
 }
 
 /** Starts vLLM with Parley's flags on a free port. Every measured path ends there. */
-export async function startEngine({ weights, isMadeUp, folder }: EngineOptions): Promise<Subject> {
+export async function startEngine({ weights, isMadeUp, folder, count, index }: EngineOptions): Promise<Subject> {
   const found = await findVllm(undefined, installFolder);
   const port = await freePort();
   const plan = {
@@ -44,22 +52,40 @@ export async function startEngine({ weights, isMadeUp, folder }: EngineOptions):
     queue: 128,
     isCpu: found.isCpu,
     kvMemoryMb: found.isCpu ? 512 : undefined,
-    gpuMemoryShare: undefined,
+    gpuMemoryShare: found.isCpu || count === 1 ? undefined : 0.9 / count,
     tensorParallel: undefined,
     dtype: "bfloat16",
     shutdownSeconds: 1,
     // Otherwise the second subject would find the prompts of the first in the prompt cache.
     extra: ["--no-enable-prefix-caching", ...(isMadeUp ? ["--load-format", "dummy"] : [])],
   };
-  const variables = engineVariables({ isCpu: found.isCpu, temporaryFolder: folder, gpus: undefined, cores: "0" });
-  const [program = found.program, ...args] = [...pinTo(0), found.program, ...serveArguments(plan, found.version)];
+  const variables = engineVariables({
+    isCpu: found.isCpu,
+    temporaryFolder: folder,
+    gpus: undefined,
+    cores: String(index),
+  });
+  const pin = pinTo(index === 0 ? 0 : 1);
+  const [program = found.program, ...args] = [...pin, found.program, ...serveArguments(plan, found.version)];
   const child = spawn(program, args, { env: { ...process.env, ...variables }, stdio: ["ignore", "pipe", "pipe"] });
-  const logFile = join(folder, "engine.log");
+  const url = `http://127.0.0.1:${port}`;
+  return { url, [Symbol.asyncDispose]: await whenHealthy(child, url, join(folder, `engine-${index}.log`)) };
+}
+
+/**
+ * Waits until an engine answers.
+ * @returns a function that ends it
+ * @throws {Error} if it ends, or does not answer for five minutes
+ */
+async function whenHealthy(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  url: string,
+  logFile: string,
+): Promise<() => Promise<void>> {
   const log = createWriteStream(logFile);
   child.stdout.pipe(log);
   child.stderr.pipe(log);
   const ended = once(child, "exit");
-  const url = `http://127.0.0.1:${port}`;
   const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const answersOrEnded = async (): Promise<boolean> =>
     isOver() ||
@@ -73,22 +99,23 @@ export async function startEngine({ weights, isMadeUp, folder }: EngineOptions):
     const exit = child.signalCode ?? child.exitCode;
     throw new Error(`vLLM ended (${exit}) before it answered. Its log is ${logFile}, and ends with:\n${said}`);
   }
-  const stop = async (): Promise<void> => {
+  return async () => {
     child.kill("SIGTERM");
     await ended;
   };
-  return { url, [Symbol.asyncDispose]: stop };
 }
 
 interface ParleyOptions {
-  readonly url: string;
+  readonly urls: readonly string[];
+  readonly front?: FrontName;
   readonly tokenizer: string;
   readonly folder: string;
 }
 
-/** Starts Parley as an operator does, in front of that engine. */
-export async function startParley({ url, tokenizer, folder }: ParleyOptions): Promise<Subject> {
-  const remote = { engine: "remote", slots: 32, remote: { urls: [url], tokenizer } };
+/** Starts Parley as an operator does, in front of these engines or of their front. */
+export async function startParley({ urls, front, tokenizer, folder }: ParleyOptions): Promise<Subject> {
+  const remote = { engine: "remote", slots: 32, remote: { urls, tokenizer, ...(front && { front }) } };
+  mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "parley.yaml"), JSON.stringify({ models: { "model-1-mini": remote } }));
   const env = {
     PARLEY_ENGINE: "scripted",
@@ -117,10 +144,11 @@ export async function startCopier(url: string): Promise<Subject> {
   return { url: own, [Symbol.asyncDispose]: stop };
 }
 
-/** Starts a router written in Rust, if `PARLEY_TEST_ROUTER` names it. */
-export async function startVllmRouter(url: string): Promise<Subject | undefined> {
-  const router = knownFronts.find(({ program }) => program?.variable === "PARLEY_TEST_ROUTER");
-  if (!router || process.env["PARLEY_TEST_ROUTER"] === undefined) return undefined;
-  const front = await startFront(router, [url], [], pinTo(1));
+/**
+ * Starts vllm-router, which is written in Rust, over these engines. Each gets every second request, and so on.
+ * @throws {MissingFrontError} if `PARLEY_TEST_ROUTER` does not name it and PyPI does not have it
+ */
+export async function startVllmRouter(urls: readonly string[]): Promise<Subject> {
+  const front = await startFront(vllmRouter, urls, vllmRouter.policies["round_robin"], pinTo(1));
   return { url: front.urls[0] ?? "", [Symbol.asyncDispose]: () => front[Symbol.asyncDispose]() };
 }
