@@ -20,12 +20,20 @@ export const step = (row: Row): Step => ({
   ...row,
 });
 
+type SuiteRow = Omit<Row, "command"> & {
+  /** Test files that run side by side; undefined: as many as cores. */
+  readonly workers?: number;
+};
+
 /** Defines a suite of `vitest.config.ts`. It runs after the step `types`, which finds a broken program in seconds. */
-export const suite = (row: Omit<Row, "command">): Step => {
+export const suite = ({ workers, ...row }: SuiteRow): Step => {
   const cores = row.cores ?? 2;
-  const command = ["vitest", "run", "--project", row.name, `--maxWorkers=${cores}`] as const;
+  const command = ["vitest", "run", "--project", row.name, `--maxWorkers=${workers ?? cores}`] as const;
   return step({ command, needs: ["types"], counts: "vitest", timeLimitSeconds: 600, ...row, cores });
 };
+
+/** Claim of a suite whose tests mostly wait: its two workers keep one processor busy. */
+export const waiting = { cores: 1, workers: 2 } as const;
 
 /** Defines a step that runs in the environment of `ci/python`. The first of these steps installs it. */
 export const python = (name: string, purpose: string, command: readonly string[], more: readonly string[] = []): Step =>

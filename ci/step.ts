@@ -28,7 +28,10 @@ export interface Step {
   readonly services: readonly ServiceName[];
   readonly secrets: readonly SecretName[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Processors that it keeps busy. A suite with deadlines claims all that two workers use, so that no other step runs at that time. */
+  /**
+   * Processors that it keeps busy. A suite with deadlines and much work claims all that two workers use, so that no other step
+   * runs at that time.
+   */
   readonly cores: number;
   readonly timeLimitSeconds: number;
   /** `one`: the step counts as one check. `vitest`: the tests in vitest's report are counted. */

@@ -1,5 +1,5 @@
 import { gateRuns } from "./fuzz-gate.ts";
-import { python, step, suite } from "./define-step.ts";
+import { python, step, suite, waiting } from "./define-step.ts";
 import { imageSteps } from "./image-steps.ts";
 import { conformance, contract, everything, inference, server, shown, site, typescript } from "./inputs.ts";
 import type { Step } from "./step.ts";
@@ -68,12 +68,41 @@ export const steps: readonly Step[] = [
     inputs: [],
   }),
   suite({ name: "generated", purpose: "what is generated is what `generate` writes", inputs: everything, cores: 1 }),
+  // These leave a processor to others. The longest ones start first. A vLLM of the tests keeps to one processor.
+  step({
+    name: "vllm",
+    purpose: "the contract over a real vLLM",
+    command: ["node", "ci/test-vllm.ts"],
+    image: "vllm",
+    counts: "vitest",
+    inputs: ["vitest.vllm.config.ts", ...server],
+    needs: ["types"],
+    timeLimitSeconds: 3600,
+  }),
+  suite({
+    name: "conformance-suite",
+    purpose: "the judge itself, and Parley with every engine",
+    inputs: conformance,
+    ...waiting,
+  }),
+  suite({
+    name: "mutants",
+    purpose: "the judge finds seeded bugs: a part of them",
+    inputs: conformance,
+    runners: ["host"],
+    ...waiting,
+  }),
+  suite({
+    name: "repository",
+    purpose: "the tree, its pages and the pipeline are in order",
+    inputs: everything,
+    ...waiting,
+  }),
   suite({
     name: "contract",
     purpose: "examples, clauses, streams and lint rules of the contract agree",
     inputs: ["openapi", "packages/contract"],
   }),
-  suite({ name: "repository", purpose: "the tree, its pages and the pipeline are in order", inputs: everything }),
   suite({ name: "unit", purpose: "the parts of the engines and of the server", inputs: server }),
   suite({ name: "operations", purpose: "every status of every operation", inputs: server }),
   suite({
@@ -180,13 +209,6 @@ export const steps: readonly Step[] = [
     "python",
     "ci/python/test_training.py",
   ]),
-  suite({ name: "conformance-suite", purpose: "the judge itself, and Parley with every engine", inputs: conformance }),
-  suite({
-    name: "mutants",
-    purpose: "the judge finds seeded bugs: a part of them",
-    inputs: conformance,
-    runners: ["host"],
-  }),
   step({
     name: "conformance",
     purpose: "the server as `start` starts it keeps the contract",
@@ -223,17 +245,6 @@ export const steps: readonly Step[] = [
     command: ["node", "fuzz/judge-depth.ts"],
     needs: gateRuns.map(({ name }) => `fuzz:${name}`),
     inputs: ["fuzz", ...server],
-  }),
-  step({
-    name: "vllm",
-    purpose: "the contract over a real vLLM",
-    command: ["node", "ci/test-vllm.ts"],
-    image: "vllm",
-    counts: "vitest",
-    inputs: ["vitest.vllm.config.ts", ...server],
-    needs: ["types"],
-    cores: 2,
-    timeLimitSeconds: 3600,
   }),
   ...imageSteps,
   step({

@@ -6,7 +6,7 @@
 export async function until<T>(
   ask: () => T | Promise<T>,
   isWanted: (answer: T) => boolean,
-  timeoutMs = 5000,
+  timeoutMs = 15_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

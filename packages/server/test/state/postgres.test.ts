@@ -95,8 +95,9 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
     test("takes over the claim of a server that died, and never that of a live one", async () => {
       const url = postgres.urlOf(await postgres.createDatabase());
       const claim = { keyId: "a", idempotencyKey: "one", bodyHash: "1", nowMs: 1, expiresMs: 1000 };
-      const dead = await openPostgres(url, { leaseMs: 400 });
-      await using live = await openPostgres(url, { leaseMs: 400 });
+      const leaseMs = 1500;
+      const dead = await openPostgres(url, { leaseMs });
+      await using live = await openPostgres(url, { leaseMs });
       await live.ledger.assertWritable();
       expect(await dead.idempotency.claim({ ...claim, requestId: "req_1" })).toEqual({ kind: "claimed" });
       expect(await live.idempotency.claim({ ...claim, requestId: "req_2" })).toMatchObject({ kind: "running" });
@@ -106,7 +107,7 @@ describe.skipIf(!postgresFolder)("state in PostgreSQL (this needs `initdb` of Po
         () => live.idempotency.claim({ ...claim, requestId: "req_2" }),
         ({ kind }) => kind === "claimed",
       );
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await new Promise((resolve) => setTimeout(resolve, leaseMs + 500));
       const again = await live.idempotency.claim({ ...claim, requestId: "req_3" });
       expect(again).toEqual({ kind: "running", requestId: "req_2" });
     });
