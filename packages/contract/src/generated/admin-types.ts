@@ -958,7 +958,7 @@ export interface components {
          * @description The code of an error. The list is that of `x-error-catalog`.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "missing_required_parameter" | "invalid_value" | "unknown_parameter" | "malformed_request" | "invalid_admin_key" | "missing_scope" | "outside_group" | "above_ceiling" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "request_too_large" | "unsupported_media_type" | "internal_error" | "service_unavailable";
+        ErrorCode: "invalid_json" | "missing_required_parameter" | "invalid_value" | "unknown_parameter" | "malformed_request" | "invalid_admin_key" | "missing_scope" | "outside_group" | "disabled_by_operator" | "above_ceiling" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "request_too_large" | "unsupported_media_type" | "internal_error" | "service_unavailable";
     };
     responses: {
         /** @description The request cannot be read. */

@@ -10,6 +10,7 @@ export interface KeyRow {
   readonly created_ms: number;
   readonly expires_ms: number | null;
   readonly disabled_ms: number | null;
+  readonly disabled_by_group: string | null;
   readonly models: string | null;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
@@ -42,6 +43,7 @@ export const keyColumns: readonly string[] = [
   "hash",
   "created_ms",
   "disabled_ms",
+  "disabled_by_group",
   "former_hash",
   "former_until_ms",
   ...rules.map((rule) => columnOf[rule]),
@@ -49,8 +51,8 @@ export const keyColumns: readonly string[] = [
 
 /** Returns the values of a new row, in the order of `keyColumns`. */
 export function valuesOf(key: StoredKey): (string | number | null)[] {
-  const { id, hash, createdMs, disabledMs, former } = key;
-  const own = [id, hash, createdMs, disabledMs, former?.hash, former?.untilMs];
+  const { id, hash, createdMs, disabledMs, disabledByGroupId, former } = key;
+  const own = [id, hash, createdMs, disabledMs, disabledByGroupId, former?.hash, former?.untilMs];
   return [...own, ...rules.map((rule) => key[rule])].map(toColumn);
 }
 
@@ -69,6 +71,7 @@ export const toKey = (row: KeyRow): StoredKey => ({
   createdMs: row.created_ms,
   expiresMs: row.expires_ms ?? undefined,
   disabledMs: row.disabled_ms ?? undefined,
+  disabledByGroupId: row.disabled_by_group ?? undefined,
   models: row.models === null ? undefined : (JSON.parse(row.models) as string[]), // written by toColumn()
   requestsPerMinute: row.requests_per_minute ?? undefined,
   tokensPerMinute: row.tokens_per_minute ?? undefined,

@@ -11,6 +11,7 @@ export const adminKeyColumns = [
   "expires_ms",
   "disabled_ms",
   "last_used_ms",
+  "disabled_by_group",
 ] as const;
 
 /** Admin keys in SQLite or PostgreSQL. */
@@ -33,9 +34,9 @@ export class SqlAdminKeyStore implements AdminKeyStore {
   }
 
   async insert(key: StoredAdminKey): Promise<void> {
-    const { id, hash, name, scopes, groupId, createdMs, expiresMs, disabledMs, lastUsedMs } = key;
+    const { id, hash, name, scopes, groupId, createdMs, expiresMs, disabledMs, lastUsedMs, disabledByGroupId } = key;
     await this.#sql.change(
-      `INSERT INTO ${this.#table} (${adminKeyColumns.join(", ")}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO ${this.#table} (${adminKeyColumns.join(", ")}) VALUES (${adminKeyColumns.map(() => "?").join(", ")})`,
       [
         id,
         hash,
@@ -43,17 +44,18 @@ export class SqlAdminKeyStore implements AdminKeyStore {
         JSON.stringify(scopes),
         groupId ?? null,
         createdMs,
-        ...[expiresMs, disabledMs, lastUsedMs].map((time) => time ?? null),
+        ...[expiresMs, disabledMs, lastUsedMs, disabledByGroupId].map((value) => value ?? null),
       ],
     );
   }
 
-  async disable(id: string, atMs: number): Promise<boolean> {
-    return this.#change("SET disabled_ms = coalesce(disabled_ms, ?)", [atMs], id);
+  async disable(id: string, atMs: number, byGroupId?: string): Promise<boolean> {
+    const set = "SET disabled_ms = coalesce(disabled_ms, ?), disabled_by_group = ?";
+    return this.#change(set, [atMs, byGroupId ?? null], id);
   }
 
   async enable(id: string): Promise<boolean> {
-    return this.#change("SET disabled_ms = NULL", [], id);
+    return this.#change("SET disabled_ms = NULL, disabled_by_group = NULL", [], id);
   }
 
   async delete(id: string): Promise<boolean> {
@@ -64,7 +66,7 @@ export class SqlAdminKeyStore implements AdminKeyStore {
     return this.#change("SET last_used_ms = ?", [atMs], id);
   }
 
-  async #change(set: string, values: readonly number[], id: string): Promise<boolean> {
+  async #change(set: string, values: readonly (string | number | null)[], id: string): Promise<boolean> {
     return (await this.#sql.change(`UPDATE ${this.#table} ${set} WHERE id = ?`, [...values, id])) > 0;
   }
 }
@@ -79,6 +81,7 @@ const toAdminKey = (row: Row): StoredAdminKey => ({
   expiresMs: numberOf(row["expires_ms"]),
   disabledMs: numberOf(row["disabled_ms"]),
   lastUsedMs: numberOf(row["last_used_ms"]),
+  disabledByGroupId: textOf(row["disabled_by_group"]),
 });
 
 const numberOf = (value: unknown): number | undefined => (value === null ? undefined : Number(value));

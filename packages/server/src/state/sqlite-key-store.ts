@@ -72,12 +72,13 @@ export class SqliteKeyStore implements KeyStore {
     return inGroup(change, () => this.#change(statement, ...values, id));
   }
 
-  async disable(id: string, atMs: number): Promise<boolean> {
-    return this.#change("UPDATE keys SET disabled_ms = coalesce(disabled_ms, ?) WHERE id = ?", atMs, id);
+  async disable(id: string, atMs: number, byGroupId?: string): Promise<boolean> {
+    const statement = "UPDATE keys SET disabled_ms = coalesce(disabled_ms, ?), disabled_by_group = ? WHERE id = ?";
+    return this.#change(statement, atMs, toColumn(byGroupId), id);
   }
 
   async enable(id: string): Promise<boolean> {
-    return this.#change("UPDATE keys SET disabled_ms = NULL WHERE id = ?", id);
+    return this.#change("UPDATE keys SET disabled_ms = NULL, disabled_by_group = NULL WHERE id = ?", id);
   }
 
   async replaceHash(id: string, hash: string, formerUntilMs?: number): Promise<boolean> {

@@ -17,6 +17,7 @@ export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[]
   addGroups,
   addAdmin,
   addIdempotency,
+  addDisablers,
 ];
 
 /** The current version of the tables. A file with a higher version was written by a newer Parley. */
@@ -234,5 +235,13 @@ function addIdempotency(database: DatabaseSync): void {
     ) STRICT;
     CREATE INDEX idempotency_expiry ON idempotency (expires_ms);
     CREATE INDEX idempotency_age ON idempotency (key_id, created_ms);
+  `);
+}
+
+/** Adds the group whose owner has disabled a key or an admin key. Without one, it was the operator. */
+function addDisablers(database: DatabaseSync): void {
+  database.exec(`
+    ALTER TABLE keys ADD COLUMN disabled_by_group TEXT;
+    ALTER TABLE admin_keys ADD COLUMN disabled_by_group TEXT;
   `);
 }

@@ -78,9 +78,14 @@ export const adminStoresContract: readonly ContractCase<AdminStoresSubject>[] = 
     assert: async ({ adminKeys }) => {
       await adminKeys.insert(plain);
       assert.equal(await adminKeys.disable(plain.id, 5000), true);
-      assert.equal(await adminKeys.disable(plain.id, 9000), true);
+      assert.equal(await adminKeys.disable(plain.id, 9000, "grp_a"), true);
       assert.equal(await adminKeys.noteUse(plain.id, 7000), true);
-      assertSame(await adminKeys.find(plain.id), { ...plain, disabledMs: 5000, lastUsedMs: 7000 });
+      assertSame(await adminKeys.find(plain.id), {
+        ...plain,
+        disabledMs: 5000,
+        disabledByGroupId: "grp_a",
+        lastUsedMs: 7000,
+      });
       assert.equal(await adminKeys.enable(plain.id), true);
       assertSame(await adminKeys.find(plain.id), { ...plain, lastUsedMs: 7000 });
       assert.equal(await adminKeys.delete(plain.id), true);

@@ -76,6 +76,19 @@ export const keyStoreContract: readonly ContractCase<KeyStoreSubject>[] = [
     },
   },
   {
+    title: "keeps the group whose owner has disabled a key, until another one disables it or it is enabled",
+    assert: async ({ store }) => {
+      await store.insert(plain);
+      await store.disable(plain.id, 5000, "grp_a");
+      assertSame(await store.find(plain.id), { ...plain, disabledMs: 5000, disabledByGroupId: "grp_a" });
+      await store.disable(plain.id, 9000);
+      assertSame(await store.list(), [{ ...plain, disabledMs: 5000 }]);
+      await store.disable(plain.id, 9000, "grp_b");
+      await store.enable(plain.id);
+      assertSame(await store.find(plain.id), plain);
+    },
+  },
+  {
     title: "enables a key that was disabled or was not, and nothing else of it changes",
     assert: async ({ store }) => {
       await store.insert({ ...full, disabledMs: 5000 });

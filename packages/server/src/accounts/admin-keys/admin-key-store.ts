@@ -17,6 +17,8 @@ export interface StoredAdminKey {
   readonly createdMs: number;
   readonly expiresMs?: number | undefined;
   readonly disabledMs?: number | undefined;
+  /** The group whose owner has disabled it. Undefined: the operator has, or it is not disabled. */
+  readonly disabledByGroupId?: string | undefined;
   /** The time of its last use. It is written at most once a minute. */
   readonly lastUsedMs?: number | undefined;
 }
@@ -31,8 +33,12 @@ export interface AdminKeyStore {
   list(): Promise<StoredAdminKey[]>;
   /** Rejects when the id exists already, or the group does not exist. */
   insert(key: StoredAdminKey): Promise<void>;
-  /** Disables an admin key. If it is disabled already, its first time stays. @returns whether there is such a key */
-  disable(id: string, atMs: number): Promise<boolean>;
+  /**
+   * Disables an admin key. If it is disabled already, its first time stays.
+   * @param byGroupId the group whose owner disables it; undefined: the operator does
+   * @returns whether there is such a key
+   */
+  disable(id: string, atMs: number, byGroupId?: string): Promise<boolean>;
   /** @returns whether there is such a key */
   enable(id: string): Promise<boolean>;
   /** @returns whether there was such a key */

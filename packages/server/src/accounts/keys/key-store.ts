@@ -33,6 +33,8 @@ export interface StoredKey extends KeyRules {
   readonly former?: { readonly hash: string; readonly untilMs: number } | undefined;
   readonly createdMs: number;
   readonly disabledMs?: number | undefined;
+  /** The group whose owner has disabled the key. Undefined: the operator has, or the key is not disabled. */
+  readonly disabledByGroupId?: string | undefined;
 }
 
 /** A key with its group and that group's parent, as far as it has them. */
@@ -58,8 +60,12 @@ export interface KeyStore {
   insert(key: StoredKey): Promise<void>;
   /** Changes the given rules. Rejects with a `GroupError` when the group does not exist. @returns whether there is such a key */
   update(id: string, change: KeyChange): Promise<boolean>;
-  /** Disables a key. If it is disabled already, its first time stays. @returns whether there is such a key */
-  disable(id: string, atMs: number): Promise<boolean>;
+  /**
+   * Disables a key. If it is disabled already, its first time stays.
+   * @param byGroupId the group whose owner disables it; undefined: the operator does
+   * @returns whether there is such a key
+   */
+  disable(id: string, atMs: number, byGroupId?: string): Promise<boolean>;
   /** @returns whether there is such a key */
   enable(id: string): Promise<boolean>;
   /**

@@ -41,3 +41,32 @@ export function assertWithin(reach: Reach, groupId: string | undefined): void {
   const place = groupId === undefined ? "outside of all groups" : `in the group ${groupId}`;
   throw new ManageError("outside_group", `This admin key is bound to a group, so nothing can be ${place}.`, "group_id");
 }
+
+/** A key or an admin key that may be disabled. */
+interface Disableable {
+  readonly name: string;
+  readonly disabledMs?: number | undefined;
+  readonly disabledByGroupId?: string | undefined;
+}
+
+/** True if the operator, or the owner of a group above that of the actor, keeps it disabled. */
+const isDisabledAbove = (reach: Reach, { disabledMs, disabledByGroupId }: Disableable): boolean =>
+  disabledMs !== undefined && !isWithin(reach, disabledByGroupId);
+
+/** Returns the group whose owner disables it from now on; undefined: the operator does. */
+export const disablerOf = ({ key }: Actor, reach: Reach, one: Disableable): string | undefined =>
+  isDisabledAbove(reach, one) ? one.disabledByGroupId : key?.groupId;
+
+/**
+ * Checks that an owner neither enables nor deletes what the operator has disabled. The caller of an identity provider would get
+ * a deleted key back.
+ * @throws {ManageError} `disabled_by_operator`
+ */
+export function assertNotDisabledAbove(reach: Reach, one: Disableable): void {
+  if (!isDisabledAbove(reach, one)) return;
+  const who = one.disabledByGroupId === undefined ? "the operator" : `the owner of the group ${one.disabledByGroupId}`;
+  throw new ManageError(
+    "disabled_by_operator",
+    `${one.name} was disabled by ${who}, so this admin key can neither enable nor delete it.`,
+  );
+}

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { hashSecret } from "../keys/hash-key.ts";
 import type { StoredAdminKey } from "../admin-keys/admin-key-store.ts";
-import { assertScope, assertWithin, isWithin, reachOf } from "./actor.ts";
-import type { Actor } from "./actor.ts";
+import { assertNotDisabledAbove, assertScope, assertWithin, disablerOf, isWithin, reachOf } from "./actor.ts";
+import type { Actor, Reach } from "./actor.ts";
 import { ManageError } from "./manage-error.ts";
 import type { ChangeStores } from "./managed-state.ts";
 import { changing, pageOf } from "./verb.ts";
@@ -34,13 +34,13 @@ function recorded(key: StoredAdminKey, nowMs: number): object {
 async function changeAdminKey(
   { stores, actor, nowMs }: Changing,
   id: string,
-  change: () => Promise<boolean>,
+  change: (key: StoredAdminKey, reach: Reach) => Promise<boolean>,
 ): Promise<Done<StoredAdminKey>> {
   const reach = reachOf(actor, await stores.groups.list());
   const key = await stores.adminKeys.find(id);
   if (!key || !isWithin(reach, key.groupId)) throw new ManageError("not_found", `There is no admin key ${id}.`, "id");
   assertScopes(actor, key);
-  await change();
+  await change(key, reach);
   const after = (await stores.adminKeys.find(id)) ?? key;
   return { result: after, target: targetOf(after), before: recorded(key, nowMs), after: recorded(after, nowMs) };
 }
@@ -88,18 +88,28 @@ const createAdminKey = changing<"createAdminKey", { key: StoredAdminKey; token: 
 });
 
 const disableAdminKey = changing<"disableAdminKey", StoredAdminKey>({
-  change: (context, { id }) => changeAdminKey(context, id, () => context.stores.adminKeys.disable(id, context.nowMs)),
+  change: (context, { id }) =>
+    changeAdminKey(context, id, (key, reach) =>
+      context.stores.adminKeys.disable(id, context.nowMs, disablerOf(context.actor, reach, key)),
+    ),
   show,
 });
 
 const enableAdminKey = changing<"enableAdminKey", StoredAdminKey>({
-  change: (context, { id }) => changeAdminKey(context, id, () => context.stores.adminKeys.enable(id)),
+  change: (context, { id }) =>
+    changeAdminKey(context, id, (key, reach) => {
+      assertNotDisabledAbove(reach, key);
+      return context.stores.adminKeys.enable(id);
+    }),
   show,
 });
 
 const deleteAdminKey = changing<"deleteAdminKey", StoredAdminKey>({
   change: async (context, { id }) => {
-    const { after: _gone, ...done } = await changeAdminKey(context, id, () => context.stores.adminKeys.delete(id));
+    const { after: _gone, ...done } = await changeAdminKey(context, id, (key, reach) => {
+      assertNotDisabledAbove(reach, key);
+      return context.stores.adminKeys.delete(id);
+    });
     return done;
   },
   show: async () => undefined,

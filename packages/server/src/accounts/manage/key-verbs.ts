@@ -1,4 +1,4 @@
-import { isWithin, assertWithin, reachOf } from "./actor.ts";
+import { assertNotDisabledAbove, assertWithin, disablerOf, isWithin, reachOf } from "./actor.ts";
 import type { Reach } from "./actor.ts";
 import { assertRoom, chainOf, fitAll, limitedRules } from "./ceiling.ts";
 import { makeKey, withSecret } from "../keys/hash-key.ts";
@@ -139,7 +139,7 @@ const updateKey = changing<"updateKey", StoredKey>({
 
 /** Removes the members of a key that are not rules. */
 function onlyRules(fitted: KeyChange): KeyChange {
-  const others = new Set(["id", "hash", "createdMs", "disabledMs", "former"]);
+  const others = new Set(["id", "hash", "createdMs", "disabledMs", "disabledByGroupId", "former"]);
   return Object.fromEntries(Object.entries(fitted).filter(([name]) => !others.has(name))) as KeyChange; // its rules
 }
 
@@ -154,18 +154,28 @@ const rotateKey = changing<"rotateKey", { key: StoredKey; token: string }>({
 });
 
 const disableKey = changing<"disableKey", StoredKey>({
-  change: (context, { id }) => changeKey(context, id, () => context.stores.keys.disable(id, context.nowMs)),
+  change: (context, { id }) =>
+    changeKey(context, id, (key, reach) =>
+      context.stores.keys.disable(id, context.nowMs, disablerOf(context.actor, reach, key)),
+    ),
   show: showKey,
 });
 
 const enableKey = changing<"enableKey", StoredKey>({
-  change: (context, { id }) => changeKey(context, id, () => context.stores.keys.enable(id)),
+  change: (context, { id }) =>
+    changeKey(context, id, (key, reach) => {
+      assertNotDisabledAbove(reach, key);
+      return context.stores.keys.enable(id);
+    }),
   show: showKey,
 });
 
 const deleteKey = changing<"deleteKey", StoredKey>({
   change: async (context, { id }) => {
-    const { after: _gone, ...done } = await changeKey(context, id, () => context.stores.keys.delete(id, context.nowMs));
+    const { after: _gone, ...done } = await changeKey(context, id, (key, reach) => {
+      assertNotDisabledAbove(reach, key);
+      return context.stores.keys.delete(id, context.nowMs);
+    });
     return done;
   },
   show: async () => undefined,

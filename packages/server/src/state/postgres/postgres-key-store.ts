@@ -69,13 +69,14 @@ export class PostgresKeyStore implements KeyStore {
     return this.#change(id, statement, [id, ...values]).catch(explainGroup(change));
   }
 
-  async disable(id: string, atMs: number): Promise<boolean> {
-    const statement = "UPDATE parley.keys SET disabled_ms = coalesce(disabled_ms, $2) WHERE id = $1";
-    return this.#change(id, statement, [id, atMs]);
+  async disable(id: string, atMs: number, byGroupId?: string): Promise<boolean> {
+    const set = "disabled_ms = coalesce(disabled_ms, $2), disabled_by_group = $3";
+    return this.#change(id, `UPDATE parley.keys SET ${set} WHERE id = $1`, [id, atMs, toColumn(byGroupId)]);
   }
 
   async enable(id: string): Promise<boolean> {
-    return this.#change(id, "UPDATE parley.keys SET disabled_ms = NULL WHERE id = $1", [id]);
+    const set = "disabled_ms = NULL, disabled_by_group = NULL";
+    return this.#change(id, `UPDATE parley.keys SET ${set} WHERE id = $1`, [id]);
   }
 
   async replaceHash(id: string, hash: string, formerUntilMs?: number): Promise<boolean> {

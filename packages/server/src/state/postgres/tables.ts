@@ -123,8 +123,15 @@ const idempotency: Change = {
   back: dropIdempotencyTables,
 };
 
+const disablers: Change = {
+  brings: "the group whose owner has disabled a key",
+  forward:
+    "ALTER TABLE parley.keys ADD disabled_by_group text; ALTER TABLE parley.admin_keys ADD disabled_by_group text",
+  back: "ALTER TABLE parley.keys DROP disabled_by_group; ALTER TABLE parley.admin_keys DROP disabled_by_group",
+};
+
 /**
  * The changes after version 1: the first one leads to version 2. A released change is never edited; later changes are added
  * at the end. `test/state/postgres-changes.test.ts` makes each of them forward, back and forward.
  */
-export const changes: readonly Change[] = [serverRegister, limits, keyChanges, groups, admin, idempotency];
+export const changes: readonly Change[] = [serverRegister, limits, keyChanges, groups, admin, idempotency, disablers];
