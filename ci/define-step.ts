@@ -35,6 +35,16 @@ export const suite = ({ workers, ...row }: SuiteRow): Step => {
 /** Claim of a suite whose tests mostly wait: its two workers keep one processor busy. */
 export const waiting = { cores: 1, workers: 2 } as const;
 
+/** Defines a step that lints documents with the rules of a configuration. */
+export const redocly = (name: string, purpose: string, config: string, documents: readonly string[]): Step =>
+  step({
+    name,
+    purpose,
+    command: ["redocly", "lint", ...documents, "--config", config],
+    environment: { REDOCLY_TELEMETRY: "off" },
+    inputs: ["openapi"],
+  });
+
 /** Defines a step that runs in the environment of `ci/python`. The first of these steps installs it. */
 export const python = (name: string, purpose: string, command: readonly string[], more: readonly string[] = []): Step =>
   step({

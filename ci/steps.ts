@@ -1,5 +1,5 @@
 import { gateRuns } from "./fuzz-gate.ts";
-import { python, step, suite, waiting } from "./define-step.ts";
+import { python, redocly, step, suite, waiting } from "./define-step.ts";
 import { imageSteps } from "./image-steps.ts";
 import { conformance, contract, everything, inference, server, shown, site, typescript } from "./inputs.ts";
 import type { Step } from "./step.ts";
@@ -19,23 +19,16 @@ export const steps: readonly Step[] = [
     command: ["tsc", "-p", "site/src/browser"],
     inputs: ["site", "tsconfig.json"],
   }),
-  step({
-    name: "contract-lint",
-    purpose: "the contract and its workflows keep Redocly's rules and our own",
-    command: [
-      "redocly",
-      "lint",
-      "openapi/openapi.yaml",
-      "openapi/workflows.arazzo.yaml",
-      "--config",
-      "openapi/redocly.yaml",
-    ],
-    environment: { REDOCLY_TELEMETRY: "off" },
-    inputs: ["openapi"],
-  }),
+  redocly("contract-lint", "the contract and its workflows keep Redocly's rules and our own", "openapi/redocly.yaml", [
+    "openapi/openapi.yaml",
+    "openapi/workflows.arazzo.yaml",
+  ]),
+  redocly("contract-lint:admin", "the contract of the admin API keeps them, too", "openapi/admin/redocly.yaml", [
+    "openapi/admin/openapi.yaml",
+  ]),
   step({
     name: "contract-lint:spectral",
-    purpose: "the contract keeps Spectral's recommended rules, as partners who lint it do",
+    purpose: "both contracts keep Spectral's recommended rules, as partners who lint them do",
     command: ["node", "ci/lint-served.ts"],
     inputs: [...contract, ...site, "docs"],
   }),
@@ -49,9 +42,9 @@ export const steps: readonly Step[] = [
   step({ name: "format", purpose: "every file is formatted", command: ["oxfmt", "--check"], inputs: everything }),
   step({
     name: "contract-diff",
-    purpose: "nothing that the last release promised is broken, unless the version says so",
+    purpose: "nothing that the last release promised is broken in either contract, unless its version says so",
     command: ["node", "ci/contract-diff/main.ts"],
-    inputs: ["openapi", "packages/contract/src/generated/contract.json"],
+    inputs: ["openapi", "packages/contract"],
   }),
   step({
     name: "sbom",

@@ -8,6 +8,12 @@ import { judgeWords } from "./judge-words.ts";
 export const releasedFile = join(root, "openapi/released/contract.json");
 export const currentFile = join(root, "packages/contract/src/generated/contract.json");
 
+/** The contract of the admin API: the bundle of the last release, if that has one, and that of now. */
+export const adminFiles = {
+  released: join(root, "openapi/released/admin.json"),
+  current: join(root, "packages/contract/src/generated/admin.json"),
+} as const;
+
 type Bundle = Readonly<Record<string, unknown>> & { readonly info: { readonly version: string } };
 
 /** The differences between two contracts, with the versions of both. */

@@ -2,10 +2,10 @@ import { copyFileSync, existsSync } from "node:fs";
 import { Command } from "commander";
 import { grades } from "./change.ts";
 import type { Change } from "./change.ts";
-import { currentFile, findChanges, releasedFile } from "./find-changes.ts";
+import { adminFiles, currentFile, findChanges, releasedFile } from "./find-changes.ts";
 import { bumpFor, isEnough } from "./version.ts";
 
-/** Compares the contract with that of the last release. @returns the exit code */
+/** Compares a contract with that of the last release. @returns the exit code */
 function compare(against: string, of: string): number {
   const { changes, before, now } = findChanges(against, of);
   print(changes);
@@ -38,19 +38,29 @@ interface Flags {
 
 const command = new Command("contract:diff")
   .description(
-    "Compares the contract with that of the last release, and calls each change breaking, additive or editorial. In a " +
+    "Compares both contracts with those of the last release, and calls each change breaking, additive or editorial. In a " +
       "request it is breaking to refuse more, in an answer to send what was not promised. Fails where a change is " +
       "breaking and info.version has no new major number.",
   )
   .option("--against <file>", "another bundle than openapi/released/contract.json")
   .option("--of <file>", "another bundle than the generated one")
-  .option("--release", "make this contract the last released one: a part of every release")
+  .option("--release", "make these contracts the last released ones: a part of every release")
   .showHelpAfterError("(--help lists what there is)")
   .action(({ against = releasedFile, of = currentFile, release }: Flags) => {
-    if (release === true) return copyFileSync(currentFile, releasedFile);
+    if (release === true) {
+      copyFileSync(currentFile, releasedFile);
+      copyFileSync(adminFiles.current, adminFiles.released);
+      return;
+    }
     const missing = [against, of].find((file) => !existsSync(file));
     if (missing !== undefined) command.error(`There is no ${missing} to compare with.`);
-    process.exitCode = compare(against, of);
+    const codes = [compare(against, of)];
+    if (against === releasedFile && of === currentFile) {
+      process.stdout.write("The admin API:\n");
+      if (existsSync(adminFiles.released)) codes.push(compare(adminFiles.released, adminFiles.current));
+      else process.stdout.write("The last release does not have it.\n");
+    }
+    process.exitCode = Math.max(...codes);
   });
 
 command.parse();

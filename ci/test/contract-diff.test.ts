@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Grade } from "../contract-diff/change.ts";
+import { adminFiles, findChanges } from "../contract-diff/find-changes.ts";
 import { judgeDocument } from "../contract-diff/judge-document.ts";
 import { judgeWords } from "../contract-diff/judge-words.ts";
 import { placeOf } from "../contract-diff/place.ts";
@@ -248,6 +249,16 @@ test.each(edits)("%s: %s, at %s", (_title, grade, place) => {
 
 test("a contract compared with itself has no change", () => {
   expect([...judgeDocument(bundleFile, bundleFile), ...judgeWords(bundle, bundle)]).toEqual([]);
+}, 60_000);
+
+test("a breaking change of the admin API is found", () => {
+  const changed: Bundle = JSON.parse(readFileSync(adminFiles.current, "utf8"));
+  delete changed.components.schemas.KeyCreate.properties.weight;
+  const file = join(folder, "changed-admin.json");
+  writeFileSync(file, JSON.stringify(changed));
+  expect(findChanges(adminFiles.current, file).changes).toEqual([
+    expect.objectContaining({ grade: "breaking", place: "POST /admin/v1/keys, request: weight" }),
+  ]);
 }, 60_000);
 
 test("the path of a change is described in words", () => {
