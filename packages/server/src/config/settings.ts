@@ -255,7 +255,7 @@ export const settings = {
   idempotencyAnswerBytes: setting(
     "PARLEY_IDEMPOTENCY_ANSWER_BYTES",
     whole(1024, 67_108_864).prefault(4_194_304),
-    "largest such answer; a larger one is not kept, so a request that repeats it runs again",
+    "largest such answer; a larger one is not kept, so a request that repeats it runs again; all answers of one key, compressed, take at most 64 times as much",
   ),
   metricsKeys: setting(
     "PARLEY_METRICS_KEYS",

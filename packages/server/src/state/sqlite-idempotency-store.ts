@@ -11,6 +11,12 @@ import { toOutcome } from "./idempotency-row.ts";
 import type { IdempotencyRow } from "./idempotency-row.ts";
 import { inTransaction } from "./transaction.ts";
 
+/** The number of answers of an API key, and their bytes as they are stored. */
+interface Kept {
+  readonly answers: number;
+  readonly bytes: number;
+}
+
 /** Idempotency keys in SQLite. A data folder has one server at a time, which frees the claims of the last one when it starts. */
 export class SqliteIdempotencyStore implements IdempotencyStore {
   readonly #database: DatabaseSync;
@@ -18,6 +24,9 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
   readonly #claim: StatementSync;
   readonly #keep: StatementSync;
   readonly #trim: StatementSync;
+  readonly #count: StatementSync;
+  /** At least the answers that each API key has, so they are not counted for each new one. */
+  readonly #kept = new Map<string, Kept>();
   readonly #release: StatementSync;
   readonly #prune: StatementSync;
 
@@ -35,8 +44,15 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
        WHERE key_id = ? AND idempotency_key = ? AND request_id = ? AND body IS NULL`,
     );
     this.#trim = database.prepare(
-      `DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency
-       WHERE key_id = ? AND body IS NOT NULL ORDER BY created_ms DESC, rowid DESC LIMIT -1 OFFSET ?)`,
+      `DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM (
+         SELECT rowid, row_number() OVER newest AS place, sum(length(body)) OVER newest AS bytes
+         FROM idempotency WHERE key_id = ? AND body IS NOT NULL
+         WINDOW newest AS (ORDER BY created_ms DESC, rowid DESC ROWS UNBOUNDED PRECEDING)
+       ) WHERE place > ? OR bytes > ?)`,
+    );
+    this.#count = database.prepare(
+      `SELECT count(*) AS answers, coalesce(sum(length(body)), 0) AS bytes
+       FROM idempotency WHERE key_id = ? AND body IS NOT NULL`,
     );
     this.#release = database.prepare(
       "DELETE FROM idempotency WHERE key_id = ? AND idempotency_key = ? AND request_id = ? AND body IS NULL",
@@ -54,13 +70,33 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
     });
   }
 
-  async keep(claim: OwnClaim, answer: StoredAnswer, { expiresMs, maxAnswers }: KeptBounds): Promise<void> {
+  async keep(claim: OwnClaim, answer: StoredAnswer, bounds: KeptBounds): Promise<void> {
     const { keyId, idempotencyKey, requestId } = claim;
     const { isStream, ignored, body } = answer;
-    inTransaction(this.#database, () => {
-      this.#keep.run(Number(isStream), ignored ?? null, body, expiresMs, keyId, idempotencyKey, requestId);
-      this.#trim.run(keyId, maxAnswers);
+    const kept = inTransaction(this.#database, () => {
+      const values = [Number(isStream), ignored ?? null, body, bounds.expiresMs];
+      this.#keep.run(...values, keyId, idempotencyKey, requestId);
+      return this.#fit(keyId, body.byteLength, bounds);
     });
+    this.#kept.set(keyId, kept);
+  }
+
+  /** Removes the oldest answers of an API key that has too many, and a few more, because the search for them takes long. */
+  #fit(keyId: string, newBytes: number, { maxAnswers, maxBytes }: KeptBounds): Kept {
+    const fits = ({ answers, bytes }: Kept): boolean => answers <= maxAnswers && bytes <= maxBytes;
+    const known = this.#kept.get(keyId);
+    const most = known && { answers: known.answers + 1, bytes: known.bytes + newBytes };
+    if (most && fits(most)) return most;
+    const counted = this.#countOf(keyId);
+    if (fits(counted)) return counted;
+    const lower = (maximum: number): number => maximum - Math.floor(maximum / 16);
+    this.#trim.run(keyId, lower(maxAnswers), lower(maxBytes));
+    return this.#countOf(keyId);
+  }
+
+  #countOf(keyId: string): Kept {
+    const row = this.#count.get(keyId);
+    return { answers: Number(row?.["answers"]), bytes: Number(row?.["bytes"]) };
   }
 
   async release({ keyId, idempotencyKey, requestId }: OwnClaim): Promise<void> {

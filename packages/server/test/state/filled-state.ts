@@ -26,7 +26,7 @@ async function fillRest({ adminKeys, audit, idempotency, transact }: State): Pro
     const claim = { ...answered, idempotencyKey, requestId: `req_${index}` };
     await idempotency.claim(claim);
     const answer = { requestId: claim.requestId, isStream: index === 1, ignored: index === 1 ? "user" : undefined };
-    const bounds = { expiresMs: startedMs + 86_400_000 + index, maxAnswers: 10 };
+    const bounds = { expiresMs: startedMs + 86_400_000 + index, maxAnswers: 10, maxBytes: 1_000_000 };
     await idempotency.keep(claim, { ...answer, body: body.slice(index) }, bounds);
   }
   // The server dies while this one runs.

@@ -18,6 +18,21 @@ async function openSqlite(): Promise<IdempotencyStoreSubject & AsyncDisposable> 
 describe("the idempotency store in SQLite", () => {
   test.each(idempotencyStoreContract)("$title", (one) => assertCase(one, openSqlite));
 
+  test("removes a sixteenth more than it must, so it does not search at each of many answers", async () => {
+    await using folder = new DataFolder();
+    const database = folder.open();
+    const store = new SqliteIdempotencyStore(database);
+    const kept: number[] = [];
+    for (let count = 0; count < 70; count += 1) {
+      const claim = { keyId: "a", bodyHash: "1", idempotencyKey: `${count}`, requestId: `req_${count}` };
+      await store.claim({ ...claim, nowMs: count, expiresMs: 1000 });
+      const answer = { requestId: claim.requestId, isStream: false, ignored: undefined, body: new Uint8Array(10) };
+      await store.keep(claim, answer, { expiresMs: 1000, maxAnswers: 64, maxBytes: 10_000 });
+      kept.push(Number(database.prepare("SELECT count(*) AS rows FROM idempotency").get()?.["rows"]));
+    }
+    expect(kept.slice(62)).toEqual([63, 64, 60, 61, 62, 63, 64, 60]);
+  });
+
   test("frees the claims of a dead server, and keeps its answers", async () => {
     await using folder = new DataFolder();
     const store = new SqliteIdempotencyStore(folder.open());
@@ -27,6 +42,7 @@ describe("the idempotency store in SQLite", () => {
     await store.keep({ keyId: "a", idempotencyKey: "kept", requestId: "req_1" }, answer, {
       expiresMs: 1000,
       maxAnswers: 10,
+      maxBytes: 1000,
     });
     await store.claim({ ...claim, idempotencyKey: "running", requestId: "req_2" });
     const next = new SqliteIdempotencyStore(folder.open());
@@ -54,7 +70,10 @@ describe("the contract notices a store that", () => {
     ["removes nothing", () => ({ prune: async () => 0 }), /^removes what has expired/],
     [
       "has no maximum",
-      (store) => ({ keep: (claim, answer, bounds) => store.keep(claim, answer, { ...bounds, maxAnswers: 1_000_000 }) }),
+      (store) => ({
+        keep: (claim, answer, bounds) =>
+          store.keep(claim, answer, { ...bounds, maxAnswers: 1_000_000, maxBytes: 1_000_000 }),
+      }),
       /^keeps the newest answers/,
     ],
     [

@@ -28,7 +28,7 @@ const answerOf = (requestId: string): StoredAnswer => ({
   ignored: "store,messages[0].mood",
   body: Uint8Array.from([0, 255, 10, 0, 128]),
 });
-const kept = { expiresMs: 2_000_000, maxAnswers: 1000 };
+const kept = { expiresMs: 2_000_000, maxAnswers: 1000, maxBytes: 1_000_000 };
 
 /** The cases that every `IdempotencyStore` must pass. */
 export const idempotencyStoreContract: readonly ContractCase<IdempotencyStoreSubject>[] = [
@@ -140,6 +140,24 @@ export const idempotencyStoreContract: readonly ContractCase<IdempotencyStoreSub
       for (const index of [2, 1, 0])
         kinds.push((await store.claim(claimOf("req_9", { idempotencyKey: `key ${index}` }))).kind);
       assert.deepEqual(kinds, ["answered", "answered", "claimed"]);
+    },
+  },
+  {
+    title: "keeps the newest answers of an API key, up to the maximum of bytes, and all of another key",
+    assert: async ({ store }) => {
+      const other = claimOf("req_other", { keyId: "bbbbbbbbbbbb", nowMs: 1 });
+      await store.claim(other);
+      await store.keep(other, answerOf("req_other"), kept);
+      for (const index of [0, 1, 2]) {
+        const claim = claimOf(`req_${index}`, { idempotencyKey: `key ${index}`, nowMs: 1_000_000 + index });
+        await store.claim(claim);
+        await store.keep(claim, answerOf(claim.requestId), { ...kept, maxBytes: 12 });
+      }
+      const kinds: string[] = [];
+      for (const index of [2, 1, 0])
+        kinds.push((await store.claim(claimOf("req_9", { idempotencyKey: `key ${index}` }))).kind);
+      assert.deepEqual(kinds, ["answered", "answered", "claimed"]);
+      assert.equal((await store.claim({ ...other, requestId: "req_9" })).kind, "answered");
     },
   },
 ];

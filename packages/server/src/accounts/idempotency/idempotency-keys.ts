@@ -29,6 +29,8 @@ const doubtMs = 8000;
 const maxWaitMs = 2000;
 /** An answer that cannot be written for this many milliseconds is given up, if its claim can be released. */
 const maxKeepMs = 60_000;
+/** The answers of one API key may take this number of times the bytes of the largest one. */
+const maxLargeAnswers = 64;
 /** Maximum number of writes that wait. Above it, no request with an idempotency key is taken. */
 const maxUnwritten = 1000;
 /** Maximum bytes of answers that wait to be written. */
@@ -82,7 +84,7 @@ export class IdempotencyKeys implements AsyncDisposable {
   async keep(claim: OwnClaim, answer: StoredAnswer): Promise<void> {
     const { store, nowMs, keptMs, maxAnswers } = this.#options;
     const sinceMs = nowMs();
-    const bounds = { expiresMs: sinceMs + keptMs, maxAnswers };
+    const bounds = { expiresMs: sinceMs + keptMs, maxAnswers, maxBytes: maxLargeAnswers * this.maxAnswerBytes };
     const write = (): Promise<void> => store.keep(claim, answer, bounds);
     await settlesWithin(
       this.#write({ write, fromMs: 0, kept: { claim, bytes: answer.body.length, sinceMs } }),

@@ -17,8 +17,9 @@ export interface IdempotencyClaim {
 export interface KeptBounds {
   /** The time from which the answer no longer counts. */
   readonly expiresMs: number;
-  /** Maximum number of answers of its API key. The oldest above it are removed. */
+  /** Maximum number of answers of its API key, and of their bytes as they are stored. The oldest above it are removed. */
   readonly maxAnswers: number;
+  readonly maxBytes: number;
 }
 
 /** An answer that is kept for later requests with its idempotency key. */

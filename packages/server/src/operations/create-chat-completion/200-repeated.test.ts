@@ -110,11 +110,14 @@ describe.each([false, true])("with stream: %s", (stream) => {
 
   test("an answer above the bound is not kept, so a repetition runs", async () => {
     const init = once();
+    const count = (): Promise<number> => server().gauge('parley_answers_unkept_total{reason="size"}');
+    const before = await count();
     for (let turn = 0; turn < 2; turn += 1) {
       const response = await server().chat({ ...play("large"), stream }, init);
       expect([response.status, response.headers.get("idempotent-replayed")]).toEqual([200, null]);
       expect((await response.text()).length).toBeGreaterThan(3000);
     }
+    expect(await count()).toBe(before + 2);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ScriptStep } from "@parley/inference";
-import { play, toRefusal } from "@parley/server/testing";
+import { modelId, play, toRefusal } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const short: readonly ScriptStep[] = [{ role: true }, { text: "Hello" }, { finish: "stop" }];
@@ -17,4 +17,24 @@ test.each<[string, object]>([
   expect(refusal).toMatchObject({ status: 422, code: "idempotency_key_reused", param: "Idempotency-Key" });
   expect(refusal.message).toContain(first.headers.get("x-request-id"));
   expect((await server().chat(play("short"), init)).headers.get("idempotent-replayed")).toBe("true");
+});
+
+const [model, messages] = [JSON.stringify(modelId), JSON.stringify(play("short").messages)];
+
+test.each([
+  ["its members in another order", `{"messages":${messages},"model":${model}}`],
+  ["other white space", `{ "model":${model},"messages":${messages}}`],
+  ["a line end behind it", `{"model":${model},"messages":${messages}}\n`],
+])("IDEM-03 a body is compared byte by byte, so it is another one with %s", async (title, body) => {
+  const init = { headers: { "idempotency-key": title } };
+  const first = `{"model":${model},"messages":${messages}}`;
+  for (const [sent, status] of [
+    [first, 200],
+    [body, 422],
+    [first, 200],
+  ] as const) {
+    const response = await server().chat({}, { ...init, body: sent });
+    await response.text();
+    expect(response.status).toBe(status);
+  }
 });

@@ -92,7 +92,7 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
     return rows[0] ? toOutcome(rows[0], bodyHash) : { kind: "claimed" };
   }
 
-  async keep(claim: OwnClaim, answer: StoredAnswer, { expiresMs, maxAnswers }: KeptBounds): Promise<void> {
+  async keep(claim: OwnClaim, answer: StoredAnswer, { expiresMs, maxAnswers, maxBytes }: KeptBounds): Promise<void> {
     const { keyId, idempotencyKey, requestId } = claim;
     const { isStream, ignored, body } = answer;
     await this.#pool.query({
@@ -104,9 +104,13 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
     await this.#pool.query({
       name: "trim-answers",
       text: `DELETE FROM parley.idempotency WHERE (key_id, idempotency_key) IN (
-        SELECT key_id, idempotency_key FROM parley.idempotency WHERE key_id = $1 AND body IS NOT NULL
-        ORDER BY created_ms DESC, request_id DESC OFFSET $2)`,
-      values: [keyId, maxAnswers],
+        SELECT key_id, idempotency_key FROM (
+          SELECT key_id, idempotency_key, row_number() OVER newest AS place,
+            sum(octet_length(body)) OVER newest AS bytes
+          FROM parley.idempotency WHERE key_id = $1 AND body IS NOT NULL
+          WINDOW newest AS (ORDER BY created_ms DESC, request_id DESC ROWS UNBOUNDED PRECEDING)
+        ) AS kept WHERE place > $2 OR bytes > $3)`,
+      values: [keyId, maxAnswers, maxBytes],
     });
   }
 
