@@ -116,7 +116,7 @@ function tableOf(cellsOf: Cells, rows: readonly Row[]): string {
   const heads = Object.keys(all[0] ?? {});
   const lines = [heads, heads.map(() => "---"), ...all.map((cells) => Object.values(cells))];
   const failures = rows.flatMap(({ policy, failed }) =>
-    failed === undefined ? [] : [`\`${policy}\` did not become ready: ${reasonOf(failed).slice(0, 200)}`],
+    failed === undefined ? [] : [`\`${policy}\` did not become ready: ${reasonOf(failed).slice(0, 300)}`],
   );
   return [lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n"), ...failures].join("\n\n");
 }
