@@ -52,9 +52,12 @@ function endProcesses(): void {
   for (const pid of pids) {
     try {
       const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
-      if (environment.includes(mark)) process.kill(Number(pid), "SIGKILL");
+      if (!environment.includes(mark)) continue;
+      process.kill(Number(pid), "SIGKILL");
+      // A process that gave itself a title has no environment left, but it is in the group of its front.
+      process.kill(-Number(pid), "SIGKILL");
     } catch {
-      // It has ended, or belongs to somebody else.
+      // It has ended, belongs to somebody else, or leads no group.
     }
   }
 }

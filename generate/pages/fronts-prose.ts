@@ -21,6 +21,8 @@ shows which fronts keep a conversation on the worker that has it in its cache, a
 - **One vLLM with several engines** (\`--data-parallel-size\`): for a dense model, start a vLLM for each engine instead, and give \`urls\` their
   addresses. vLLM itself refuses \`--data-parallel-external-lb\` for dense models, with the same advice. If one address has to stay, put
   vllm-router in front of it: \`--policy consistent_hash --intra-node-data-parallel-size 2\` with \`front: vllm-router\`.
+- **Ray Serve LLM:** \`request_router_config: {request_router_class: ray.serve.experimental.consistent_hash_router.ConsistentHashRouter}\` in
+  \`deployment_config\`, with \`front: ray\`.
 - **sglang-router:** only if it is there already, because it costs much of what Parley does (below).
 
 Whichever it is, \`parley engine doctor MODEL --front --engines …\` [examines it](vllm.md#examine-a-front) where it runs.`;
@@ -80,8 +82,14 @@ export const faults = `## Faults of fronts, and the remedy
 - **One vLLM 0.32.0 with \`--data-parallel-size 2\`** gives a request to the engine with less work, and takes turns while both have the same.
   It reads no session, so a second turn meets its cache by chance. When one engine dies, the whole of vLLM ends, and every request fails
   until somebody starts it again. The header \`X-data-parallel-rank\` chooses an engine by its number; for a number that no engine has, the
-  answer is 400. Parley does not send it, because it does not know how many engines there are. vllm-router is told, and sends it.
-- **llm-d, KServe and Ray Serve** were tried with a script only, which answers as their sources do
+  answer is 400. Parley does not send it, because it does not know how many engines there are. vllm-router sends it, and so keeps conversations (\`vllm-router-ranks\`), but all of vLLM still ends with one engine.
+- **Ray Serve LLM 2.60.0** asks for vLLM 0.29.0, and was run with 0.32.0:
+  - \`max_num_batched_tokens\` has to be at least \`max_model_len\` where \`enable_chunked_prefill\` is false. Otherwise no replica starts.
+  - It lists a model before its replicas answer. Parley tries again until they do.
+  - Its \`PrefixCacheAffinityRouter\` compares texts. For token ids its code divides by the length of an empty text
+    (\`ZeroDivisionError\`, tried with its class alone). The default, a choice of the less busy of two, reads no session. Neither has a row.
+  - It starts its workers with a niceness of 15, so they starve next to other programs: \`RAY_worker_niceness=0\` prevents it.
+- **llm-d and KServe** were tried with a script only, which answers as their sources do
   (\`packages/inference/test/remote-fronts.test.ts\`).
 
 Parley sends each request to a front once: with one address there is no other endpoint. The front may try another worker. An answer that has

@@ -90,7 +90,7 @@ export async function measureSpread(engine: Engine, places: FrontWorkers): Promi
 export async function measureKill(engine: Engine, places: FrontWorkers): Promise<Killed> {
   places.slowDown();
   const since = await countFrom(places);
-  const running = Array.from({ length: 8 }, (_, index) => begin(engine, `killed ${index}`));
+  const running = Array.from({ length: 8 }, (_, index) => begin(engine, `killed ${index}`, places.answerTokens));
   await Promise.all(running.map(({ begun }) => begun));
   const counts = await since();
   const busiest = counts.indexOf(Math.max(...counts));
@@ -109,14 +109,23 @@ async function countFrom({ workers }: FrontWorkers): Promise<() => Promise<numbe
   return async () => (await count()).map((now, index) => now - (before[index] ?? 0));
 }
 
-function begin(engine: Engine, name: string): { readonly begun: Promise<void>; readonly end: Promise<string> } {
+function begin(
+  engine: Engine,
+  name: string,
+  maxTokens = 400,
+): { readonly begun: Promise<void>; readonly end: Promise<string> } {
   const { promise: begun, resolve } = Promise.withResolvers<void>();
   const run = async (): Promise<string> => {
     try {
       const say = `Tell me all about ${name}.`;
-      const asked = { say, origin: origin(name), maxTokens: 400, sampling: { logit_bias: neverEnding } };
-      for await (const _events of stream(engine, requestFor(asked), AbortSignal.timeout(120_000))) resolve();
-      return "complete";
+      const asked = { say, origin: origin(name), maxTokens, sampling: { logit_bias: neverEnding } };
+      let reason = "none";
+      for await (const events of stream(engine, requestFor(asked), AbortSignal.timeout(120_000))) {
+        resolve();
+        for (const event of events) if (event.kind === "finish") ({ reason } = event);
+      }
+      // The model cannot end its turn, so an answer that ends for another reason was cut without an error.
+      return reason === "length" ? "complete" : `cut, with the reason ${reason}`;
     } catch (error) {
       return kindOf(error);
     } finally {

@@ -33,7 +33,15 @@ export async function openWhole(name: string, whole: WholeProgram, more: readonl
     const workers = await findWorkers(name, whole, started);
     const nothing = (): void => undefined;
     const vllm = vllmVersionOf(whole.program);
-    return { workers, vllm, blockTokens: 128, slowDown: nothing, recover: nothing, [Symbol.asyncDispose]: stop };
+    return {
+      workers,
+      vllm,
+      answerTokens: 4000,
+      blockTokens: 128,
+      slowDown: nothing,
+      recover: nothing,
+      [Symbol.asyncDispose]: stop,
+    };
   } catch (error) {
     await stop();
     throw error;

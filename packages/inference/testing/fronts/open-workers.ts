@@ -23,6 +23,8 @@ export interface FrontWorkers extends AsyncDisposable {
   readonly workers: readonly FrontWorker[];
   /** The size of their cache's blocks, in tokens. */
   readonly blockTokens: number;
+  /** The tokens of an answer in which a worker is killed, where 400 would end before the worker is found. */
+  readonly answerTokens?: number;
   /** The version of vLLM, if one program has started both. */
   readonly vllm?: string;
   /** Variables that the front needs to find them. */

@@ -69,6 +69,8 @@ export const rayServe: WholeProgram = {
     RAY_AUTH_MODE: "disabled",
     RAY_USAGE_STATS_ENABLED: "0",
     RAY_metrics_report_interval_ms: "500",
+    // By default its workers have 15, and starve on a busy machine.
+    RAY_worker_niceness: "0",
   },
   metricsDelayMs: 2000,
   counters:
