@@ -54,6 +54,7 @@ Every figure comes from one command:
 \`\`\`sh
 npx -y pnpm@12.21.0 report:fronts --only vllm-router              # stand-ins as workers: a minute or two for each policy
 npx -y pnpm@12.21.0 report:fronts --only parley --workers vllm    # two real vLLM on processors: several minutes
+PARLEY_TEST_RAY=/ray/bin/python npx -y pnpm@12.21.0 report:fronts --only ray    # an environment with ray[serve], pyarrow and vLLM
 \`\`\``;
 
 export const faults = `## Faults of fronts, and the remedy
@@ -82,10 +83,10 @@ export const faults = `## Faults of fronts, and the remedy
 - **One vLLM 0.32.0 with \`--data-parallel-size 2\`** gives a request to the engine with less work, and takes turns while both have the same.
   It reads no session, so a second turn meets its cache by chance. When one engine dies, the whole of vLLM ends, and every request fails
   until somebody starts it again. The header \`X-data-parallel-rank\` chooses an engine by its number; for a number that no engine has, the
-  answer is 400. Parley does not send it, because it does not know how many engines there are. vllm-router sends it, and so keeps conversations (\`vllm-router-ranks\`), but all of vLLM still ends with one engine.
+  answer is 400. Parley does not send it, because it does not know how many engines there are. vllm-router sends it, and so keeps
+  conversations (\`vllm-router-ranks\`). All of vLLM still ends with one engine.
 - **Ray Serve LLM 2.60.0** asks for vLLM 0.29.0, and was run with 0.32.0:
   - \`max_num_batched_tokens\` has to be at least \`max_model_len\` where \`enable_chunked_prefill\` is false. Otherwise no replica starts.
-  - It lists a model before its replicas answer. Parley tries again until they do.
   - Its \`PrefixCacheAffinityRouter\` compares texts. For token ids its code divides by the length of an empty text
     (\`ZeroDivisionError\`, tried with its class alone). The default, a choice of the less busy of two, reads no session. Neither has a row.
   - It starts its workers with a niceness of 15, so they starve next to other programs: \`RAY_worker_niceness=0\` prevents it.
