@@ -36,9 +36,15 @@ export function adminPages({ admin }: Sources, targets: LinkTargets): Page[] {
   ];
 }
 
+const exampleIds: Readonly<Record<string, string>> = {
+  "/groups/": "grp_0123456789ab",
+  "/admin-keys/": "abcdef012345",
+  "/requests/": "req_9f2c7d1e5b8a4036",
+};
+
 /** Returns an id of the kind that a path has. */
 const idIn = ({ path }: Endpoint): string =>
-  path.includes("/groups/") ? "grp_0123456789ab" : path.includes("/admin-keys/") ? "abcdef012345" : "0123456789ab";
+  Object.entries(exampleIds).find(([part]) => path.includes(part))?.[1] ?? "0123456789ab";
 
 function overview({ info, tags }: AdminDocument, endpoints: readonly Endpoint[]): Page {
   const parts = tags.map(({ name, description }) => {

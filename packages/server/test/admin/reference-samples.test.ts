@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import admin from "@parley/contract/admin.json" with { type: "json" };
+import { chatInit, testKey, withKey } from "@parley/server/testing";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { startAdmin } from "./use-admin.ts";
 import type { AdminServer, Scope } from "./use-admin.ts";
@@ -12,7 +13,7 @@ import type { AdminServer, Scope } from "./use-admin.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 const operations = Object.values(admin.paths).flatMap((path) => Object.values(path).map((one) => one.operationId));
-const isDeletion = (operation: string): boolean => operation.startsWith("delete");
+const isDeletion = (operation: string): boolean => /^(?:delete|prune)/.test(operation);
 const ordered = operations.toSorted((one, other) => Number(isDeletion(one)) - Number(isDeletion(other)));
 
 let server: AdminServer;
@@ -33,8 +34,12 @@ beforeEach(async () => {
   const { admin_key: adminKey } = (await create("/admin-keys", { name: "key", scopes })) as {
     admin_key: { id: string };
   };
+  const chat = await fetch(`${server.server.origin}/v1/chat/completions`, chatInit({}, withKey(testKey)));
+  const requestId = chat.headers.get("x-request-id") ?? "";
+  await chat.text();
   withIds = (operation, sample) =>
     sample
+      .replaceAll("req_9f2c7d1e5b8a4036", requestId)
       .replaceAll("grp_0123456789ab", (operation === "deleteGroup" ? spare : group)?.id ?? "")
       .replaceAll("0123456789ab", key.id)
       .replaceAll("abcdef012345", adminKey.id);
