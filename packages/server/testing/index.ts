@@ -3,6 +3,8 @@ export type { NewKey } from "../src/accounts/keys/hash-key.ts";
 export type { KeyRules, KeyStore, StoredKey } from "../src/accounts/keys/key-store.ts";
 export type { LimitStore } from "../src/accounts/limits/limit-store.ts";
 export type { UsageLedger } from "../src/accounts/ledger/usage-ledger.ts";
+export type { RequestRecord } from "../src/observe/request-record.ts";
+export { tracingOf } from "../src/observe/tracing.ts";
 export { openPostgres } from "../src/state/postgres/open-postgres.ts";
 export type { PostgresState } from "../src/state/postgres/open-postgres.ts";
 export { bundleServer } from "./bundle-server.ts";

@@ -79,6 +79,8 @@ function ownResource(): Resource {
 
 /** Maximum number of spans that wait for the collector. Further ones are lost. A span takes about 2 KB. */
 const maxWaiting = 4096;
+/** Spans of a batch. Each batch costs a request; a larger one would block the event loop for more than 4 ms. */
+const maxBatch = 1024;
 /** Milliseconds until spans are sent, if they do not fill a batch before. */
 const batchMs = 1000;
 
@@ -101,7 +103,7 @@ class CountedSpans extends BatchSpanProcessor implements SpanCounts {
       });
     let hasFailed = false;
     const counted = { export: send, shutdown: () => exporter.shutdown() };
-    super({ exporter: counted, maxQueueSize: maxWaiting, scheduledDelayMillis: batchMs });
+    super({ exporter: counted, maxQueueSize: maxWaiting, scheduledDelayMillis: batchMs, maxExportBatchSize: maxBatch });
   }
 
   override onEnd(span: ReadableSpan): void {

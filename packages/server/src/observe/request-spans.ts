@@ -147,7 +147,8 @@ function attributesOf(record: RequestRecord, status: number): Attributes {
     "parley.request.id": record.id,
     "parley.key.id": record.keyId,
     "gen_ai.request.stream": record.isStream,
-    "gen_ai.request.choice.count": record.choices,
+    // The conventions name it only if there are several.
+    "gen_ai.request.choice.count": record.choices === 1 ? undefined : record.choices,
     "gen_ai.usage.input_tokens": record.promptTokens,
     "gen_ai.usage.cache_read.input_tokens": record.cachedTokens,
     "gen_ai.usage.output_tokens": record.completionTokens,

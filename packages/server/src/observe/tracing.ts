@@ -61,7 +61,7 @@ interface TracingSettings {
 /** Opens the way to the collector of a configuration. @returns undefined if it names none; then no library is loaded */
 export async function tracingOf(
   { otlpEndpoint, traceRatio }: TracingSettings,
-  log: Log,
+  log: Pick<Log, "warn">,
   nowMs: () => number,
 ): Promise<Tracing | undefined> {
   if (otlpEndpoint === undefined) return undefined;
