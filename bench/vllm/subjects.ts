@@ -5,7 +5,6 @@ import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from "node:
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { FrontName } from "@parley/inference/fronts";
 import { engineVariables, findVllm, serveArguments } from "@parley/inference/vllm";
 import { until } from "@parley/inference/testing";
 import { freePort, installFolder, knownFronts, startFront } from "@parley/inference/testing/vllm";
@@ -107,7 +106,7 @@ async function whenHealthy(
 
 interface ParleyOptions {
   readonly urls: readonly string[];
-  readonly front?: FrontName;
+  readonly front?: "vllm-router";
   readonly tokenizer: string;
   readonly folder: string;
 }
