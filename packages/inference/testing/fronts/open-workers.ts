@@ -107,11 +107,16 @@ const slowly =
   };
 
 /** Starts two vLLM on processors, each on a core. */
-async function openReal({ protocol, onlyModel }: Wanted): Promise<FrontWorkers> {
+async function openReal({ protocol, onlyModel, dropsSalt = false }: Wanted): Promise<FrontWorkers> {
   const workers = await Promise.all(["0", "1"].map((cores) => openOne(cores, protocol, onlyModel)));
+  const countOne = async ({ url }: FrontWorker): Promise<number> =>
+    sumOf(await readMetrics(url), /^vllm:prefix_cache_hits_total\b/);
   return {
     workers,
     blockTokens: 128,
+    ...(dropsSalt && {
+      countCached: async () => (await Promise.all(workers.map(countOne))).reduce((sum, count) => sum + count, 0),
+    }),
     slowDown: () => undefined,
     recover: () => undefined,
     [Symbol.asyncDispose]: async () => {
