@@ -23,7 +23,7 @@ import { key, own, send, startWorkers, workersOf } from "../use-workers.ts";
 
 const folder = useFolder();
 const scenarios = {
-  slow: [{ role: true }, { repeat: 60, steps: [{ text: "a" }, { wait_ms: 20 }] }, { finish: "stop" }],
+  slow: [{ role: true }, { repeat: 60, steps: [{ text: "a" }, { wait_ms: 60 }] }, { finish: "stop" }],
 };
 const script = (): string => join(folder.path(), "slow.json");
 beforeAll(() => writeFileSync(script(), JSON.stringify({ scenarios })));
@@ -77,6 +77,8 @@ function expectCharges(rows: readonly LedgerRow[], stream: boolean, answer: Answ
   }
 }
 
+/** Maximum milliseconds for which a busy machine may delay what is waited for. */
+const patienceMs = 20_000;
 const modes = [false, true] as const;
 const nameOf = (stream: boolean): string => `stream ${stream}`;
 /** Sends the slow request in both modes. Each is an error if its connection breaks. */
@@ -109,7 +111,7 @@ describe.skipIf(areStoresShared)("on SQLite", () => {
     const dataDir = folder.fresh();
     await using first = await start({ PARLEY_DATA_DIR: dataDir });
     const broken = askBoth(first.url);
-    await until(() => readLedger(dataDir), areRunning);
+    await until(() => readLedger(dataDir), areRunning, patienceMs);
     first.server.child.kill("SIGKILL");
     for (const one of await broken) expect(one).toBeInstanceOf(TypeError);
 
@@ -119,7 +121,7 @@ describe.skipIf(areStoresShared)("on SQLite", () => {
     for (const [stream, answer] of answers) expectCharges(ofMode(rows, stream), stream, answer);
 
     const kept = modes.map((stream) => ask(next.url, stream, `kept ${stream}`));
-    await until(() => readLedger(dataDir), areRunning);
+    await until(() => readLedger(dataDir), areRunning, patienceMs);
     // The server keeps the answers, and dies before it can charge them.
     const mend = breakLedger({ dataDir });
     const whole = await Promise.all(kept);
@@ -138,7 +140,7 @@ describe.skipIf(areStoresShared)("on SQLite", () => {
         ...(!stream && { cost_usd: "0" }),
       });
     }
-  }, 60_000);
+  }, 120_000);
 
   test("after the death of a worker, the requests that it had run once more, and those of the other one do not", async () => {
     const workers = await startWorkers(folder, { PARLEY_SCRIPT: script() });
@@ -148,6 +150,7 @@ describe.skipIf(areStoresShared)("on SQLite", () => {
     await until(
       () => readLedger(workers.dataDir),
       (rows) => rows.filter(({ completion_tokens: tokens }) => tokens > 0).length === 8,
+      patienceMs,
     );
     process.kill(workersOf(workers)[0] ?? 0, "SIGKILL");
     const first = await Promise.all(asked);
@@ -159,7 +162,7 @@ describe.skipIf(areStoresShared)("on SQLite", () => {
         until(
           () => ask(workers.url, true, name),
           ({ status }) => status !== 409,
-          20_000,
+          patienceMs,
         ),
       ),
     );
@@ -168,10 +171,10 @@ describe.skipIf(areStoresShared)("on SQLite", () => {
       expect(again.isReplayed).toBe(first[index] !== undefined);
       if (first[index]) expect(again).toEqual({ ...first[index], isReplayed: true });
     }
-    const rows = await until(() => readLedger(workers.dataDir), areClosed);
+    const rows = await until(() => readLedger(workers.dataDir), areClosed, patienceMs);
     expect(rows.filter(({ outcome }) => outcome === "complete")).toHaveLength(8);
     expect(rows.filter(({ outcome }) => outcome === "abandoned")).toHaveLength(broken.length);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe.skipIf(!postgresFolder)("on two servers with one PostgreSQL (this needs `initdb` of PostgreSQL)", () => {
@@ -193,7 +196,7 @@ describe.skipIf(!postgresFolder)("on two servers with one PostgreSQL (this needs
       );
     };
     const broken = askBoth(first.url);
-    const dead = await until(rowsOf, areRunning);
+    const dead = await until(rowsOf, areRunning, patienceMs);
     first.server.child.kill("SIGKILL");
     for (const one of await broken) expect(one).toBeInstanceOf(TypeError);
     for (const stream of modes) {
@@ -205,23 +208,25 @@ describe.skipIf(!postgresFolder)("on two servers with one PostgreSQL (this needs
     // The server that starts again is another replica.
     await using restarted = await start(env);
     const answers = await expectRunsOnce(second.url, [restarted.url, second.url]);
-    const rows = await until(rowsOf, areClosed, 20_000);
+    const rows = await until(rowsOf, areClosed, patienceMs);
     for (const [stream, answer] of answers) expectCharges(ofMode(rows, stream), stream, answer);
 
     const late = ask(restarted.url, false, "stopped");
-    await until(rowsOf, (all) =>
-      all.some(({ outcome, completion_tokens: tokens }) => outcome === "open" && tokens > 0),
+    await until(
+      rowsOf,
+      (all) => all.some(({ outcome, completion_tokens: tokens }) => outcome === "open" && tokens > 0),
+      patienceMs,
     );
     restarted.server.child.kill("SIGSTOP");
     await expire();
     const again = await ask(second.url, false, "stopped");
     expectWhole(again, false);
-    await until(rowsOf, areClosed, 20_000);
+    await until(rowsOf, areClosed, patienceMs);
     restarted.server.child.kill("SIGCONT");
     expectWhole(await late, false);
     expect((await late).id).not.toBe(again.id);
     for (const { url } of [restarted, second])
       expect(await ask(url, false, "stopped")).toEqual({ ...again, isReplayed: true });
     expectCharges((await rowsOf()).slice(4), false, again);
-  }, 90_000);
+  }, 120_000);
 });
