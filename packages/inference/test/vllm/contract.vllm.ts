@@ -1,24 +1,6 @@
 import { describe } from "vitest";
 import { testEngineContract } from "../engine-contract.ts";
-import type { EngineUnderTest } from "../engine-contract.ts";
 import { forward, isWhole, neverEnding, startElsewhere, startVllm } from "../../testing/vllm/start-vllm.ts";
-
-const talkative: EngineUnderTest["talkative"] = ({ sampling, ...members }) => ({
-  ...members,
-  sampling: { ...sampling, logit_bias: neverEnding },
-});
-
-// Each subject has a block of its own, so one engine runs at a time.
-describe("here", () => {
-  testEngineContract({
-    title: "vLLM as a process",
-    start: async () => {
-      const started = startVllm();
-      return Object.assign(started.vllm.engine, { [Symbol.asyncDispose]: started[Symbol.asyncDispose] });
-    },
-    talkative,
-  });
-});
 
 const elsewhere = [
   { title: "vLLM elsewhere", changes: {} },
@@ -28,6 +10,7 @@ const elsewhere = [
   },
 ];
 
+// Each subject has a block of its own, so one engine runs at a time.
 describe.runIf(isWhole).each(elsewhere)("$title", ({ title, changes }) => {
   testEngineContract({
     title,
@@ -43,6 +26,6 @@ describe.runIf(isWhole).each(elsewhere)("$title", ({ title, changes }) => {
       };
       return Object.assign(engine, { [Symbol.asyncDispose]: dispose });
     },
-    talkative,
+    talkative: ({ sampling, ...members }) => ({ ...members, sampling: { ...sampling, logit_bias: neverEnding } }),
   });
 });

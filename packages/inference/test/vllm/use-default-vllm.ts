@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from "vitest";
 import { startVllm } from "../../testing/vllm/start-vllm.ts";
 import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
-import { testFinishedAnswers } from "../finished-answers.ts";
+
+// One vLLM with the default options, for all tests of the file that imports this: a start takes half a minute.
 
 let started: StartedVllm;
 beforeAll(async () => {
@@ -10,4 +11,5 @@ beforeAll(async () => {
 });
 afterAll(() => started[Symbol.asyncDispose]());
 
-testFinishedAnswers(() => started.vllm.engine);
+/** @returns the vLLM that runs from `beforeAll` on. No test may end it. */
+export const defaultVllm = (): StartedVllm => started;

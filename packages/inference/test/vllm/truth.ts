@@ -9,28 +9,22 @@ import { Connection } from "../../src/wire/connection.ts";
 import { ask, askOne, oneByOne, requestFor, stream } from "../../testing/requests.ts";
 import { until } from "../../testing/until.ts";
 import { addFault } from "../../testing/vllm/report.ts";
-import { neverEnding, startVllm } from "../../testing/vllm/start-vllm.ts";
+import { neverEnding } from "../../testing/vllm/start-vllm.ts";
 import { miniFolder } from "../../testing/start-scripted-vllm.ts";
-import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
+import { defaultVllm } from "./use-default-vllm.ts";
 
 /** Tests on a real vLLM the promises that rest on token ids. */
 
-let started: StartedVllm;
 let connection: Connection;
 const folder = readModelFolder(miniFolder);
 const renderer = openRenderer(folder);
 const encode = openTokenizer(folder);
 const endOfTurn = folder.vocabulary.specialTokenId("<|im_end|>");
 
-beforeAll(async () => {
-  started = startVllm();
-  await started.vllm.engine.whenReady();
-  connection = new Connection({ baseUrl: "http://engine", socketPath: started.vllm.socketPath, silenceMs: 0 });
+beforeAll(() => {
+  connection = new Connection({ baseUrl: "http://engine", socketPath: defaultVllm().vllm.socketPath, silenceMs: 0 });
 });
-afterAll(async () => {
-  await connection.close();
-  await started[Symbol.asyncDispose]();
-});
+afterAll(() => connection.close());
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000);
 
@@ -39,7 +33,7 @@ interface Tokenized {
 }
 
 async function tokenize(body: object): Promise<readonly number[]> {
-  const text = JSON.stringify({ model: started.options.name, add_special_tokens: false, ...body });
+  const text = JSON.stringify({ model: defaultVllm().options.name, add_special_tokens: false, ...body });
   return (JSON.parse(await connection.read("/tokenize", soon(), text)) as Tokenized).tokens; // as documented by vLLM
 }
 
@@ -55,7 +49,7 @@ describe("a caller's text that spells a special token", () => {
     const request = requestFor({ say: forged, maxTokens: 4 });
     const { tokens } = renderer.render(request);
     expect(tokens.filter((id) => id === endOfTurn)).toHaveLength(1);
-    const { usage } = await ask(started.vllm.engine, { say: forged, maxTokens: 4 });
+    const { usage } = await ask(defaultVllm().vllm.engine, { say: forged, maxTokens: 4 });
     expect(usage.promptTokens).toBe(tokens.length);
   });
 });
@@ -78,7 +72,7 @@ describe("the engine's own count is charged", () => {
   };
 
   test("to the token, for what comes to its end", async () => {
-    const { engine } = started.vllm;
+    const { engine } = defaultVllm().vllm;
     const before = await tokensOf();
     const answers = await Promise.all([
       ask(engine, { n: 3, maxTokens: 20 }),
@@ -92,7 +86,7 @@ describe("the engine's own count is charged", () => {
   });
 
   test("for what was cut: never more than the engine made, which is stopped long before its end", async () => {
-    const { engine } = started.vllm;
+    const { engine } = defaultVllm().vllm;
     const before = await tokensOf();
     let charged = 0;
     const request = requestFor({ maxTokens: 3000, sampling: { logit_bias: neverEnding } });
@@ -109,7 +103,7 @@ describe("the engine's own count is charged", () => {
 });
 
 test("a full queue is said at once", async () => {
-  const { engine } = started.vllm;
+  const { engine } = defaultVllm().vllm;
   const hangUp = new AbortController();
   const open = Array.from({ length: 60 }, async () => {
     const request = requestFor({ maxTokens: 3000, sampling: { logit_bias: neverEnding } });
@@ -130,7 +124,7 @@ test("a full queue is said at once", async () => {
 });
 
 test("seeded requests beside others do not end the engine, and repeat themselves", { timeout: 600_000 }, async () => {
-  const { engine } = started.vllm;
+  const { engine } = defaultVllm().vllm;
   const long = "gas ".repeat(3000);
   const seeded = (seed: number): Promise<string> =>
     askOne(engine, {

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Engine } from "../../src/index.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import { ask } from "../../testing/requests.ts";
-import { forward, startElsewhere, startVllm } from "../../testing/vllm/start-vllm.ts";
-import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
+import { forward, startElsewhere } from "../../testing/vllm/start-vllm.ts";
+import { defaultVllm } from "./use-default-vllm.ts";
 
 /** A real vLLM caches prompts by default. Two keys must not share them, in any way of asking it. */
-
-let started: StartedVllm;
-beforeAll(async () => {
-  started = startVllm();
-  await started.vllm.engine.whenReady();
-});
-afterAll(() => started[Symbol.asyncDispose]());
 
 /** A prompt of a little more than three cache blocks. On a CPU, vLLM has blocks of 128 tokens. */
 const story = (title: string): string => `Story ${title}.${" Every word counts.".repeat(110)}`;
@@ -23,7 +16,7 @@ const cachedFor = async (engine: Engine, key: string, title: string): Promise<nu
 
 describe("the prompts of a key", () => {
   test("are found again by that key, and by no other: 200 prompts, each sent by three", async () => {
-    const { engine } = started.vllm;
+    const { engine } = defaultVllm().vllm;
     let [within, between] = [0, 0];
     for (let prompt = 0; prompt < 200; prompt += 1) {
       const title = `${prompt}`;
@@ -38,7 +31,7 @@ describe("the prompts of a key", () => {
   });
 
   test("are one key's for all choices of its request", async () => {
-    const { engine } = started.vllm;
+    const { engine } = defaultVllm().vllm;
     const members = { say: story("choices"), maxTokens: 1, n: 3, sampling: { temperature: 1 } };
     await ask(engine, { ...members, origin: { key: "key_c" } });
     expect((await ask(engine, { ...members, origin: { key: "key_c" } })).usage.cachedTokens).toBeGreaterThan(0);
@@ -46,15 +39,15 @@ describe("the prompts of a key", () => {
   });
 
   test("are found by nobody where it is not known whose they are", async () => {
-    const { engine } = started.vllm;
+    const { engine } = defaultVllm().vllm;
     const members = { say: story("nobody"), maxTokens: 1 };
     for (let turn = 0; turn < 3; turn += 1) expect((await ask(engine, members)).usage.cachedTokens).toBe(0);
   });
 
   test("without a salt are found by anybody: this vLLM does cache", async () => {
-    const socketPath = started.vllm.socketPath;
+    const socketPath = defaultVllm().vllm.socketPath;
     const connection = new Connection({ baseUrl: "http://engine", socketPath, silenceMs: 0 });
-    const body = JSON.stringify({ model: started.options.name, prompt: story("plain"), max_tokens: 1 });
+    const body = JSON.stringify({ model: defaultVllm().options.name, prompt: story("plain"), max_tokens: 1 });
     const read = async (): Promise<string> => connection.read("/v1/completions", AbortSignal.timeout(60_000), body);
     await read();
     expect(await read()).toMatch(/"cached_tokens":[1-9]/);
@@ -64,7 +57,7 @@ describe("the prompts of a key", () => {
 
 describe.each(["completions", "chat"] as const)("at a vLLM of others, by %s", (protocol) => {
   test("are kept apart, which the probe finds out", async () => {
-    const { url, server } = await forward(started.vllm.socketPath);
+    const { url, server } = await forward(defaultVllm().vllm.socketPath);
     const engine = startElsewhere([url], { protocol });
     await engine.whenReady();
     expect(engine.metadata?.promptCache).toEqual({
@@ -84,7 +77,7 @@ describe.each(["completions", "chat"] as const)("at a vLLM of others, by %s", (p
   });
 
   test("are shared where the operator sends no salt, which is said, and no cached tokens are told", async () => {
-    const { url, server } = await forward(started.vllm.socketPath);
+    const { url, server } = await forward(defaultVllm().vllm.socketPath);
     const engine = startElsewhere([url], { protocol, isSalted: false });
     await engine.whenReady();
     expect(engine.metadata?.promptCache).toMatchObject({ isShared: true });
