@@ -524,7 +524,7 @@ export interface components {
         };
         /** @description The rules of a new key. */
         KeyCreate: {
-            /** @description A name for people, not only of blanks. */
+            /** @description A name for people, not only of blanks, without control characters. */
             name: string;
             /** @description The group that it belongs to. Absent: none, or the group of the admin key. */
             group_id?: string | null;
@@ -632,7 +632,7 @@ export interface components {
         };
         /** @description The rules of a new group. */
         GroupCreate: {
-            /** @description A name that no other group has, without blanks at its ends. */
+            /** @description A name that no other group has, without blanks at its ends and control characters. */
             name: string;
             /** @description The group that it is in. */
             parent_id?: string | null;
@@ -747,7 +747,7 @@ export interface components {
         };
         /** @description The rules of a new admin key. */
         AdminKeyCreate: {
-            /** @description A name for people, not only of blanks. */
+            /** @description A name for people, not only of blanks, without control characters. */
             name: string;
             /** @description Its rights. */
             scopes: components["schemas"]["Scope"][];

@@ -14,17 +14,17 @@ import type {
 import type { ContractCase } from "./contract-case.ts";
 import type { UsageLedgerSubject } from "./usage-ledger-contract.ts";
 
-const november: Span = { fromMs: Date.parse("2026-10-31T23:00Z"), toMs: Date.parse("2026-11-30T23:00Z") };
+export const november: Span = { fromMs: Date.parse("2026-10-31T23:00Z"), toMs: Date.parse("2026-11-30T23:00Z") };
 const december: Span = { fromMs: november.toMs, toMs: Date.parse("2026-12-31T23:00Z") };
-const inNovember = Date.parse("2026-11-15T12:00Z");
+export const inNovember = Date.parse("2026-11-15T12:00Z");
 
-const team = { id: "grp_b", name: "team", budgetUsd: "1", period: "month", timeZone: "Europe/Berlin" } as const;
+export const team = { id: "grp_b", name: "team", budgetUsd: "1", period: "month", timeZone: "Europe/Berlin" } as const;
 /** Its id is before that of the team. */
-const company = { ...team, id: "grp_a", name: "company", budgetUsd: undefined } as const;
-const teamBudget: GroupBudget = { ...team, ...november };
-const companyBudget: GroupBudget = { ...company, ...november };
+export const company = { ...team, id: "grp_a", name: "company", budgetUsd: undefined } as const;
+export const teamBudget: GroupBudget = { ...team, ...november };
+export const companyBudget: GroupBudget = { ...company, ...november };
 
-const opened = (id: string, keyId = "key", startedMs = inNovember): OpenRecord => ({
+export const opened = (id: string, keyId = "key", startedMs = inNovember): OpenRecord => ({
   id,
   keyId,
   model: "vendor/model-1",
@@ -35,14 +35,14 @@ const opened = (id: string, keyId = "key", startedMs = inNovember): OpenRecord =
 });
 /** 0.051 + 2 × 0.1 = 0.251 dollars. */
 const bound = { fixedUsd: "0.051", perTokenUsd: "0.1", maxTokens: 2, isMaximumNamed: true };
-const held: Hold = { maxTokens: 2, heldUsd: "0.251" };
-const holdFor = (groups: readonly GroupBudget[], keyBudget?: string): HoldRequest => ({
+export const held: Hold = { maxTokens: 2, heldUsd: "0.251" };
+export const holdFor = (groups: readonly GroupBudget[], keyBudget?: string): HoldRequest => ({
   bound,
   budgets: { budgetUsd: keyBudget, monthlyBudgetUsd: undefined, groups },
 });
 const dollar = holdFor([teamBudget, companyBudget]);
 
-const closed = (id: string, costUsd: string, keyId = "key", endedMs = inNovember): CloseRecord => ({
+export const closed = (id: string, costUsd: string, keyId = "key", endedMs = inNovember): CloseRecord => ({
   id,
   keyId,
   usage: { promptTokens: 5, cachedTokens: 0, completionTokens: 1, reasoningTokens: 0 },
@@ -52,7 +52,7 @@ const closed = (id: string, costUsd: string, keyId = "key", endedMs = inNovember
   endedMs,
 });
 
-async function spendAt(ledger: UsageLedger, id: string, startedMs: number, costUsd: string): Promise<void> {
+export async function spendAt(ledger: UsageLedger, id: string, startedMs: number, costUsd: string): Promise<void> {
   await ledger.open(opened(id, "key", startedMs));
   await ledger.close(closed(id, costUsd, "key", startedMs));
 }
@@ -69,7 +69,7 @@ async function openMany(ledgers: readonly UsageLedger[], count: number, hold = d
   return all.flat();
 }
 
-const keyOf = (id: string): string => `key ${Number(id.split(" ")[1]) % 7}`;
+export const keyOf = (id: string): string => `key ${Number(id.split(" ")[1]) % 7}`;
 
 /** The cases about the budgets of groups. */
 export const groupBudgetContract: readonly ContractCase<UsageLedgerSubject>[] = [
@@ -270,47 +270,6 @@ export const groupBudgetContract: readonly ContractCase<UsageLedgerSubject>[] = 
       await assert.rejects(ledger.open(opened("two"), dollar));
       await refuseWrites(false);
       assert.equal((await openMany([ledger], 9)).length, 3);
-    },
-  },
-  {
-    title: "joins old spending: all time and later spans stay as they were",
-    assert: async ({ ledger }) => {
-      const days = Array.from({ length: 30 }, (_none, day) => inNovember - (day + 100) * 86_400_000);
-      for (const [index, startedMs] of days.entries()) await spendAt(ledger, `old ${index}`, startedMs, "0.0000001");
-      await spendAt(ledger, "new", inNovember, "0.2");
-      const sums = async (): Promise<string[]> => [
-        await ledger.groupSpentUsd(team.id, always),
-        await ledger.groupSpentUsd(company.id, always),
-        await ledger.groupSpentUsd(team.id, november),
-      ];
-      assert.deepEqual(await sums(), ["0.200003", "0.200003", "0.2"]);
-      // A slot for each of thirty days, in two groups.
-      assert.equal(await ledger.joinOldSpending(november.fromMs), 60);
-      assert.equal(await ledger.joinOldSpending(november.fromMs), 0);
-      assert.deepEqual(await sums(), ["0.200003", "0.200003", "0.2"]);
-    },
-  },
-  {
-    title: "joins old spending exactly while its entries are opened and closed",
-    assert: async ({ ledger }) => {
-      const life = { ...teamBudget, ...always, budgetUsd: "100" };
-      const work = Array.from({ length: 60 }, async (_none, index) => {
-        const startedMs = november.fromMs - (index % 9) * 86_400_000 - 1;
-        const id = `r ${index}`;
-        await ledger.open(opened(id, keyOf(id), startedMs), holdFor([life, { ...companyBudget, ...always }]));
-        if (index % 3 === 0) return await ledger.withdraw(id);
-        return await ledger.close(closed(id, "0.0625", keyOf(id), startedMs));
-      });
-      const joins = Array.from({ length: 20 }, async (_none, index) => {
-        await new Promise((resolve) => setTimeout(resolve, index * 3));
-        return ledger.joinOldSpending(november.fromMs);
-      });
-      await Promise.all([...work, ...joins]);
-      await ledger.joinOldSpending(november.fromMs);
-      for (const { id } of [team, company]) assert.equal(await ledger.groupSpentUsd(id, always), "2.5");
-      // Nothing is held any more: 2.5 spent and 0.251 to be held are exactly this budget.
-      const exact = { ...life, budgetUsd: "2.751" };
-      assert.deepEqual(await ledger.open(opened("last"), holdFor([exact])), held);
     },
   },
 ];

@@ -10,6 +10,7 @@ import { groupings, sumUsage } from "../../src/accounts/ledger/sum-usage.ts";
 import type { ContractCase } from "./contract-case.ts";
 import { groupBudgetContract } from "./group-budget-contract.ts";
 import { holdContract } from "./hold-contract.ts";
+import { oldSpendingContract } from "./old-spending-contract.ts";
 
 /** One empty ledger. */
 export interface UsageLedgerSubject {
@@ -261,4 +262,5 @@ export const usageLedgerContract: readonly ContractCase<UsageLedgerSubject>[] = 
   },
   ...holdContract,
   ...groupBudgetContract,
+  ...oldSpendingContract,
 ];

@@ -172,6 +172,8 @@ function assertName(name: string | null | undefined): void {
   if (name === null) throw new ManageError("invalid_value", "name cannot be removed.", "name");
   if (name !== undefined && name.trim() === "")
     throw new ManageError("invalid_value", "name must have a character that is not a blank.", "name");
+  if (name !== undefined && /\p{Cc}/u.test(name))
+    throw new ManageError("invalid_value", "name must not have control characters.", "name");
 }
 
 /** The wire name of each rule that a ceiling limits. */
