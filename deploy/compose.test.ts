@@ -40,7 +40,7 @@ test.each([
     tensorParallel: undefined,
   };
   const listen = { port: 8000 } as const;
-  const counts = { slots: 7, queue: 32, shutdownSeconds: 30 };
+  const counts = { slots: 7, maxRequests: 32, shutdownSeconds: 30 };
   const options = { weights: "/models", servedName: "vendor/model-1", listen, dtype: "bfloat16", isCpu, extra: [] };
   const words = serveArguments({ ...options, ...absent, ...counts }, [0, 32]).slice(2);
   const wanted = words.flatMap((word, index) => {

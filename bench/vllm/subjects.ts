@@ -48,7 +48,7 @@ export async function startEngine({ weights, isMadeUp, folder, count, index }: E
     listen: { port },
     contextLength: 4096,
     slots: 32,
-    queue: 128,
+    maxRequests: 128,
     isCpu: found.isCpu,
     kvMemoryMb: found.isCpu ? 512 : undefined,
     gpuMemoryShare: found.isCpu || count === 1 ? undefined : 0.9 / count,

@@ -8,7 +8,7 @@ const options: ServeOptions = {
   listen: { socket: "/s" },
   contextLength: undefined,
   slots: 4,
-  queue: 16,
+  maxRequests: 16,
   isCpu: false,
   kvMemoryMb: undefined,
   gpuMemoryShare: 0.9,

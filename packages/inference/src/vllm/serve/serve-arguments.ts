@@ -6,8 +6,8 @@ export interface ServeOptions {
   readonly listen: { readonly socket: string } | { readonly port: number };
   readonly contextLength: number | undefined;
   readonly slots: number;
-  /** Requests that may wait inside vLLM beyond those that run. */
-  readonly queue: number;
+  /** Maximum number of requests in vLLM, waiting and running. It refuses further ones with 503. */
+  readonly maxRequests: number;
   readonly isCpu: boolean;
   readonly kvMemoryMb: number | undefined;
   readonly gpuMemoryShare: number | undefined;
@@ -55,7 +55,7 @@ const flags: readonly Flag[] = [
   { name: "--max-model-len", since: always, value: ({ contextLength }) => contextLength },
   { name: "--generation-config", since: always, value: () => "vllm" },
   { name: "--max-num-seqs", since: always, value: ({ slots }) => slots + spareSlots },
-  { name: "--max-num-queued-reqs", since: [0, 32], value: ({ queue }) => queue },
+  { name: "--max-num-queued-reqs", since: [0, 32], value: ({ maxRequests }) => maxRequests },
   { name: "--max-logprobs", since: always, value: () => "20" },
   { name: "--shutdown-timeout", since: [0, 16], value: ({ shutdownSeconds }) => shutdownSeconds },
   { name: "--enable-prompt-tokens-details", since: always, value: () => true },

@@ -55,8 +55,8 @@ export interface ServePlan {
  */
 const shutdownSeconds = 60;
 
-/** The number of requests that may wait inside vLLM per slot. */
-const queuedPerSlot = 4;
+/** Maximum number of requests in vLLM, waiting and running, for each slot. */
+const requestsPerSlot = 4;
 
 /** Plans a start. Process and container differ only in their target. */
 export function planServe(settings: ServeSettings, model: ModelFolder, target: ServeTarget): ServePlan {
@@ -68,7 +68,7 @@ export function planServe(settings: ServeSettings, model: ModelFolder, target: S
     listen: { socket: target.socketPath },
     contextLength: settings.contextLength,
     slots,
-    queue: slots * queuedPerSlot,
+    maxRequests: slots * requestsPerSlot,
     isCpu,
     kvMemoryMb: settings.kvMemoryMb ?? (isCpu ? settings.cpuKvMemoryMb : undefined),
     gpuMemoryShare: settings.gpuMemoryShare,
