@@ -72,6 +72,13 @@ def read_state() -> dict[str, Any]:
     return {**things, "done": done}
 
 
+def empty_group(without: set[str]) -> str | None:
+    """The id of a group that can be deleted: nothing is in it, and it is not one of these."""
+    things = [thing for name in ("keys", "groups", "admin-keys") for thing in _before[name]]
+    used = without.union(*({thing.get("group_id"), thing.get("parent_id")} for thing in things))
+    return next((group["id"] for group in _before["groups"] if group["id"] not in used), None)
+
+
 def _list(name: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     query = "limit=1000"

@@ -28,6 +28,11 @@ afterAll(() => connection.close());
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000);
 
+async function isIdle(): Promise<boolean> {
+  const { running, waiting } = readMetrics(await connection.read("/metrics", soon()));
+  return running + waiting === 0;
+}
+
 interface Tokenized {
   readonly tokens: readonly number[];
 }
@@ -94,7 +99,7 @@ describe("the engine's own count is charged", () => {
       if (event.kind === "usage") charged = event.usage.completionTokens;
       if (charged >= 30) break;
     }
-    await until("it stands still", async () => readMetrics(await connection.read("/metrics", soon())).running === 0);
+    await until("it stands still", isIdle);
     const made = (await tokensOf()) - before;
     expect(made).toBeGreaterThanOrEqual(charged);
     // A tiny model generates a thousand tokens per second, and this process may have to wait for the CPU.
@@ -121,6 +126,7 @@ test("a full queue is said at once", async () => {
   addFault({ driver: "process", fault: "queue full", outcome: "refused as busy", noticedMs, recoveredMs: undefined });
   expect(first).toBe("unavailable");
   expect(new Set(await Promise.all(open))).toEqual(new Set(["unavailable", "gone"]));
+  await until("vLLM has ended the requests that were left", isIdle);
 });
 
 test("seeded requests beside others do not end the engine, and repeat themselves", { timeout: 600_000 }, async () => {
