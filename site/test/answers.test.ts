@@ -120,6 +120,7 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
 
     test("the search, with and without results", async () => {
       await open("/docs", { colorScheme });
+      await page.locator("button.search-open").waitFor(); // the script of the page has run
       await page.keyboard.press("/");
       await page.getByRole("combobox", { name: "Search" }).fill("retry");
       await page.getByRole("option").first().waitFor();

@@ -87,6 +87,7 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
   ])("the search finds %s", async (query, title) => {
     await open();
     await go("/docs");
+    await page.locator("button.search-open").waitFor(); // the script of the page has run
     await page.keyboard.press("/");
     await page.getByRole("combobox", { name: "Search" }).fill(query);
     await page.getByRole("option").first().waitFor();
