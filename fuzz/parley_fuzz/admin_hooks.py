@@ -5,12 +5,9 @@ from collections import Counter
 from typing import Any
 
 import schemathesis
-from schemathesis import Case, HookContext, Response
-from schemathesis.core.failures import Failure
+from schemathesis import Case, HookContext
 
 from parley_fuzz.checks import admin, errors
-from parley_fuzz.exchange import exchange_of
-from parley_fuzz.recorder import record, record_failure
 from parley_fuzz.register import register
 from parley_fuzz.run_config import ADMIN, KEY, MODEL_IDS
 from parley_fuzz.schema_validators import close
@@ -103,15 +100,3 @@ def keep_rules(case: Case) -> None:
 
 for one in (errors.error_envelope, errors.no_leak, admin.who_may, admin.changes, admin.export_lines, admin.no_secret):
     register(one)
-
-
-@schemathesis.hook
-def after_call(context: HookContext, case: Case, response: Response) -> None:
-    record(exchange_of(case, response))
-
-
-@schemathesis.hook
-def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
-    """Records every failure, including those of Schemathesis's own checks, and keeps it."""
-    record_failure(exchange_of(case, response), failure)
-    return True

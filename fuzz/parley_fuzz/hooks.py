@@ -5,14 +5,12 @@ from typing import Any
 
 import schemathesis
 from hypothesis import strategies as st
-from schemathesis import Case, HookContext, Response
-from schemathesis.core.failures import Failure
+from schemathesis import Case, HookContext
 
 from parley_fuzz import draw_request
 from parley_fuzz.checks import answer, errors, headers, judgement
 from parley_fuzz.contract import CHAT, null_places
-from parley_fuzz.exchange import Exchange, exchange_of
-from parley_fuzz.recorder import record, record_failure
+from parley_fuzz.exchange import Exchange
 from parley_fuzz.register import register
 from parley_fuzz.run_config import IS_AUTH_RUN, IS_SCRIPTED, IS_SHALLOW, KEY, SOURCE
 from parley_fuzz.variant import declare_edge, describe_events, offer_models
@@ -139,15 +137,3 @@ for one in (
     deadline,
 ):
     register(one)
-
-
-@schemathesis.hook
-def after_call(context: HookContext, case: Case, response: Response) -> None:
-    record(exchange_of(case, response))
-
-
-@schemathesis.hook
-def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
-    """Records every failure, including those of Schemathesis's own checks, and keeps it."""
-    record_failure(exchange_of(case, response), failure)
-    return True

@@ -1,12 +1,13 @@
-"""Makes checks of Schemathesis from our own."""
+"""Makes checks of Schemathesis from our own, and records every answer and every failure."""
 
 from collections.abc import Callable
 
 import schemathesis
-from schemathesis import Case, CheckContext, Response
+from schemathesis import Case, CheckContext, HookContext, Response
 from schemathesis.core.failures import Failure
 
 from parley_fuzz.exchange import Exchange, exchange_of
+from parley_fuzz.recorder import record, record_failure
 
 
 def register(check: Callable[[Exchange], str | None]) -> None:
@@ -23,3 +24,15 @@ def register(check: Callable[[Exchange], str | None]) -> None:
     run.__name__ = check.__name__
     run.__doc__ = check.__doc__
     schemathesis.check(run)
+
+
+@schemathesis.hook
+def after_call(context: HookContext, case: Case, response: Response) -> None:
+    record(exchange_of(case, response))
+
+
+@schemathesis.hook
+def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
+    """Records every failure, including those of Schemathesis's own checks, and keeps it."""
+    record_failure(exchange_of(case, response), failure)
+    return True

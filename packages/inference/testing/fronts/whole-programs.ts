@@ -4,7 +4,7 @@ import { installFolder, modelName } from "../vllm/start-vllm.ts";
 import { miniFolder } from "../start-scripted-vllm.ts";
 import type { Places, WholeProgram } from "./known-fronts.ts";
 
-/** Without a compiler, the first request for log-probabilities would end a vLLM. */
+/** Dynamo of PyTorch is off: it needs a compiler, and without one the first request for log-probabilities ends vLLM. */
 const variables = { HF_HUB_OFFLINE: "1", VLLM_NO_USAGE_STATS: "1", TORCHDYNAMO_DISABLE: "1" };
 
 /** The settings of each vLLM. It refuses requests beyond 32 that run or wait: two engines of one vLLM share this number. */

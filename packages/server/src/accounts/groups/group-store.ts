@@ -61,7 +61,7 @@ export interface GroupStore {
   find(id: string): Promise<StoredGroup | undefined>;
   /** Returns all groups, sorted by creation time, then by id. */
   list(): Promise<StoredGroup[]>;
-  /** Returns the groups whose name or id is one of these texts, sorted in the same way. The texts may be any. */
+  /** Returns the groups whose name or id is one of these texts, sorted like a listing. A text need not be a valid id. */
   findNamed(texts: readonly string[]): Promise<StoredGroup[]>;
   /** Rejects with a `GroupError` if the rules break those of `check-group.ts`, and with any error if the id exists already. */
   insert(group: StoredGroup): Promise<void>;

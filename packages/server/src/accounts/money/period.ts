@@ -12,8 +12,8 @@ export interface Span {
 export const always: Span = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 
 /**
- * The spending of a group is kept by the quarter of an hour for this number of milliseconds. That is two months more than any
- * period has, so no budget changes if the clock was that much ahead.
+ * Spending of a group that is older than this number of milliseconds becomes one sum. Newer spending is kept for each quarter of
+ * an hour. The longest period is two months shorter, so budgets stay right when the clock was up to two months ahead.
  */
 export const keptSpendingMs = 93 * 86_400_000;
 

@@ -87,7 +87,7 @@ describe.each([false, true])("with stream: %s", (stream) => {
     expect([next.status, next.headers.get("idempotent-replayed")]).toEqual([200, null]);
   });
 
-  // Otherwise a server that is killed in between has charged an answer that the next one does not have.
+  // In the other order, a server that is killed in between would have charged an answer that nobody can repeat.
   test.skipIf(areStoresShared)("an answer is kept before it is charged", async () => {
     using database = new DatabaseSync(join(server().dataDir, "parley.db"), { timeout: 5000 });
     database.exec(`CREATE TRIGGER kept_first BEFORE UPDATE OF outcome ON requests WHEN NOT EXISTS
