@@ -109,7 +109,7 @@ def export_lines(exchange: Exchange) -> str | None:
 
 
 def no_secret(exchange: Exchange) -> str | None:
-    """A secret is in the answer that creates it, and nowhere else."""
+    """Only the answer to the creation or rotation of a key shows its secret."""
     found = SECRET.search(exchange.text)
     return f"{exchange.operation} shows a secret" if found and exchange.operation not in SHOWS_SECRET else None
 

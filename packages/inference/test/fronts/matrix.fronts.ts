@@ -59,7 +59,7 @@ const rows = knownFronts.flatMap((front) =>
     })),
 );
 
-/** Rows that share their workers are run together. The last of them may kill one. */
+/** Rows with the same workers run one after the other, and only the last of them may kill a worker. */
 const ordered = rows
   .filter(({ missing }) => missing === undefined)
   .toSorted((a, b) => Number(a.isHolding) - Number(b.isHolding))

@@ -47,7 +47,7 @@ export async function measureTurns(
   { blockTokens, countCached }: FrontWorkers,
   urls: readonly string[],
 ): Promise<number> {
-  // Other rows may have used the same workers.
+  // Rows may share workers, and a prompt of an earlier row would be in their caches.
   const run = randomBytes(4).toString("hex");
   const begun = Array.from({ length: turns }, (_, index) => [
     {

@@ -12,7 +12,7 @@ export type WallOf = (elapsedMs: number) => number;
 export interface SpanDeps {
   /** The parts that all spans have. */
   readonly shared: Pick<ReadableSpan, "resource" | "instrumentationScope">;
-  /** Decides about requests without a `traceparent`. */
+  /** Decides whether the trace of a request without a `traceparent` is sent. */
   readonly sampler: Pick<Sampler, "shouldSample">;
   /** Takes each span that has ended. */
   readonly take: (span: ReadableSpan) => void;

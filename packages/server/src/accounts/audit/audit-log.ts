@@ -6,8 +6,8 @@ export interface AuditRecord {
     /** The id of the admin key. */
     readonly id?: string | undefined;
     /**
-     * The name of the admin key or of the user of the operating system, or the subject that a refused token claims; empty for
-     * `unknown`.
+     * The name of the admin key, the user of the operating system, or the subject that a refused token claims. It is empty for
+     * the kind `unknown`.
      */
     readonly name: string;
   };

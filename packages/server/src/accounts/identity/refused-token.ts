@@ -22,7 +22,7 @@ const maxClaimLength = 100;
 /** Records the refusal of a token, but not the failure of a store. */
 export function noteRefusal(error: unknown, { token, isVerified, from, atMs }: Refusal, note: NoteRefusedToken): void {
   if (!(error instanceof ApiError)) return;
-  // A key set that cannot be read makes a token unverified, and its error has no details.
+  // Where the key set could not be read, the token is unverified, and the error has a message but no details.
   const fault = error.details?.token_fault ?? (isVerified ? undefined : error.message);
   if (fault === undefined) return;
   const claims = claimsOf(token);
