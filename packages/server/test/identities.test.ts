@@ -143,9 +143,11 @@ describe("the group of a token", () => {
     await server.complete({}, withKey(token));
     await withGroups((groups) => groups.disable("grp_000000000001", 1));
     await until(
-      () => server.refuse({}, withKey(token)),
-      ({ details }) => String(details?.["token_fault"]).includes("the group of its caller is disabled"),
+      () => server.chat({}, withKey(token)),
+      ({ ok }) => !ok,
     );
+    const { details } = await server.refuse({}, withKey(token));
+    expect(details?.["token_fault"]).toContain("the group of its caller is disabled");
   });
 });
 

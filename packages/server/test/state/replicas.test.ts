@@ -79,10 +79,11 @@ describe.skipIf(!canShare)(`three servers on one PostgreSQL and one Valkey${need
     const [server] = servers;
     const token = await server.makeKey();
     await valkey.signal("SIGKILL");
-    const refusal = await until(
-      () => server.refuse({}, withKey(token)),
+    await until(
+      () => server.chat({}, withKey(token)),
       ({ status }) => status === 503,
     );
+    const refusal = await server.refuse({}, withKey(token));
     expect(refusal).toMatchObject({ status: 503, code: "service_unavailable" });
     expect(Number(refusal.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     expect((await fetch(`${server.origin}/ready`)).status).toBe(503);
