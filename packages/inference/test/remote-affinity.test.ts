@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { Engine } from "../src/index.ts";
 import { openWorkers } from "../testing/caching-workers.ts";
 import type { Worker, Workers } from "../testing/caching-workers.ts";
-import { answerWell, refuse, start } from "../testing/remote-places.ts";
+import { answerWell, refuse, start as startWith } from "../testing/remote-places.ts";
 import { askOne } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
+import { quickTimings } from "../testing/start-scripted-vllm.ts";
 import { until } from "../testing/until.ts";
 
 /** Conversations over several endpoints, with workers that count the blocks of a prompt which they have read before. */
@@ -18,6 +19,10 @@ const answered = (before: Messages, next: string): Messages => [
   { role: "assistant", content: "abcdefgh" },
   { role: "user", content: next },
 ];
+
+/** No worker is silent in these tests, but a busy machine may answer late. */
+const start: typeof startWith = (workers, changes) =>
+  startWith(workers, { timings: { ...quickTimings, stallMs: 30_000 }, ...changes });
 
 const origin = { key: "k1" };
 const say = (engine: Engine, messages: Messages): Promise<unknown> =>

@@ -182,6 +182,8 @@ const pickerRefusals = [
   ["a queue that is full", 429, "rejected-saturated"],
   ["a request that has waited too long", 429, "rejected-ttl-expired"],
   ["a request that was stopped for a more urgent one", 429, "evicted-priority"],
+  ["a request that was stopped, with another status", 412, "evicted-other"],
+  ["a request that was stopped, with the status of a bad request", 400, "evicted-other"],
   ["a pool without endpoints", 503, "rejected-no-endpoints"],
   ["a picker that shuts down", 503, "rejected-shutting-down"],
 ] as const;

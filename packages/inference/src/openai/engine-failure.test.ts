@@ -55,21 +55,37 @@ test.each([
   ["plain text", "d\n", "d"],
   ["nothing", "", ""],
   ["null", "null", "null"],
+  ["bytes that would control a terminal", "\u001B[2Jgone", "[2Jgone"],
 ])("finds the message in %s", (_title, body, want) => {
   expect(findMessage(body)).toContain(want);
 });
 
+const date = "Wed, 21 Oct 2015 07:27:00 GMT";
+
 test.each([
   ["seconds", 429, { "retry-after": "7" }, 7000],
-  ["a date", 503, { date: "Wed, 21 Oct 2015 07:27:00 GMT", "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, 60_000],
+  ["a date", 503, { date, "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, 60_000],
   ["a date without a clock", 503, { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, undefined],
   ["nonsense", 503, { "retry-after": "soon" }, undefined],
+  ["nonsense that JavaScript takes for a date", 503, { date, "retry-after": "-5" }, undefined],
+  ["a fraction", 503, { date, "retry-after": "1.5" }, undefined],
+  ["a date that has passed", 503, { date, "retry-after": "Wed, 21 Oct 2015 07:26:00 GMT" }, 0],
+  ["more seconds than a number holds", 503, { "retry-after": "9".repeat(400) }, Infinity],
+  ["two values", 503, { "retry-after": ["3", "soon", "9"] }, 9000],
+  ["a status that otherwise means a bad request, dropped", 400, { "x-llm-d-request-dropped-reason": "x" }, undefined],
   ["a dropped request with another status", 412, { "x-llm-d-request-dropped-reason": "evicted" }, undefined],
 ])("a front that is full, with %s, is unavailable until then", (_title, status, headers, retryAfterMs) => {
   const failure = asEngineError(new RefusedAnswerError(status, "", headers));
   expect(failure).toMatchObject({ kind: "unavailable", message: "the engine is busy", retryAfterMs });
 });
 
-test("a redirect is a failure, because its target was not configured", () => {
-  expect(asEngineError(new RefusedAnswerError(307, "", {}))).toMatchObject({ kind: "crashed" });
+test.each([204, 206, 307])(
+  "the status %i is a failure: only 200 is an answer, and no redirect is followed",
+  (status) => {
+    expect(asEngineError(new RefusedAnswerError(status, "", {}))).toMatchObject({ kind: "crashed" });
+  },
+);
+
+test("a request that is too large for the front is refused, because sending it again would not help", () => {
+  expect(asEngineError(new RefusedAnswerError(413, "", {}))).toMatchObject({ kind: "rejected" });
 });

@@ -2,7 +2,7 @@ import { EngineError } from "../engine.ts";
 import { RequestRefusedError } from "../request-refused.ts";
 import { isShortage } from "../supervision/shortage.ts";
 import { codeOf, isSilent, isUnconnected } from "../wire/connection.ts";
-import { droppedReasonHeader } from "./fronts.ts";
+import { isDropped } from "./fronts.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";
 
 /** A fixed message for callers, because the engine's own message names members of its own API. */
@@ -32,15 +32,14 @@ const busy: ReadonlySet<unknown> = new Set([429, 503, 529]);
 
 /** vLLM's statuses, as measured: 503 when the queue is full, 500 while it shuts down, 404 for the name of another model. */
 function readRefusal(cause: RefusedAnswerError): EngineError {
-  const { status } = cause;
-  if (status === 400 || status === 422) {
+  const { status, retryAfterMs } = cause;
+  if (busy.has(status) || isDropped(cause))
+    return new EngineError("unavailable", "the engine is busy", { cause, retryAfterMs });
+  if (status === 400 || status === 413 || status === 422) {
     return new EngineError("rejected", refusal, { cause });
   }
-  const retryAfterMs = cause.retryAfterMs;
-  // llm-d names the reason of a request that it has dropped, at times with another status.
-  const isDropped = cause.headers[droppedReasonHeader] !== undefined;
-  if (busy.has(status) || isDropped)
-    return new EngineError("unavailable", "the engine is busy", { cause, retryAfterMs });
+  if (status < 300)
+    return new EngineError("crashed", "the engine answered in a form that it was not asked for", { cause });
   // A redirect would send prompts to a place that the operator has not named.
   if (status < 400) return new EngineError("crashed", "the engine answered with a redirect", { cause });
   if (status < 500) return new EngineError("unavailable", "the engine does not serve us", { cause });

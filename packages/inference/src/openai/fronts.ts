@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { RequestOrigin } from "../engine.ts";
+import type { RefusedAnswerError } from "../wire/refused-answer.ts";
 import type { Conversation } from "./conversation.ts";
 
 /** The service between Parley and several engines: what it reads of a request, and what its refusals mean. */
@@ -68,8 +69,9 @@ export const fronts = {
 
 export type FrontName = keyof typeof fronts;
 
-/** The header of llm-d that says why it has dropped a request. */
-export const droppedReasonHeader = "x-llm-d-request-dropped-reason";
+/** Checks if llm-d has dropped a request. It names the reason in a header, with any status. */
+export const isDropped = ({ headers }: RefusedAnswerError): boolean =>
+  headers["x-llm-d-request-dropped-reason"] !== undefined;
 
 /** Returns the session id of a request, 32 characters; undefined if nothing tells to which conversation it belongs. */
 export type SessionNamer = (

@@ -6,6 +6,7 @@ import { backoffMs } from "../supervision/backoff.ts";
 import { isShortage } from "../supervision/shortage.ts";
 import { isUnconnected } from "../wire/connection.ts";
 import type { Connection, EventBatches } from "../wire/connection.ts";
+import { isDropped } from "../openai/fronts.ts";
 import type { SessionNamer } from "../openai/fronts.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";
 
@@ -138,7 +139,7 @@ export class Endpoint {
    */
   #recordFailure(error: unknown): Outcome {
     const harmless = [400, 413, 422, ...(this.#options.busy ?? [])];
-    if (error instanceof RefusedAnswerError && harmless.includes(error.status)) return "refused";
+    if (error instanceof RefusedAnswerError && (harmless.includes(error.status) || isDropped(error))) return "refused";
     if (isShortage(error)) return "cancelled";
     if (this.#options.hasSeveralEngines === true && error instanceof RefusedAnswerError && error.status >= 500)
       return "failed";
@@ -160,7 +161,7 @@ function nameOf({ baseUrl, address }: Connection): string {
 
 /** Checks if another endpoint may be asked instead: this one has begun nothing, and its answer shows it. */
 export function isRetryable(error: unknown): boolean {
-  if (error instanceof RefusedAnswerError) return [429, 502, 503, 529].includes(error.status);
+  if (error instanceof RefusedAnswerError) return [429, 502, 503, 529].includes(error.status) || isDropped(error);
   return isUnconnected(error);
 }
 

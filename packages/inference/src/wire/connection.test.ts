@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
+import { gzipSync } from "node:zlib";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
@@ -111,6 +112,33 @@ test.each([
   const { events, failure } = await read(from, true);
   expect(events).toEqual(numbers(60));
   expect(failure).toMatchObject({ code: expect.stringMatching(/UND_ERR_SOCKET|ECONNRESET/) });
+});
+
+/** Writes text until the connection is closed. */
+const writeForever =
+  (status: number, text: string): RequestListener =>
+  (_request, response) => {
+    response.writeHead(status, { "content-type": "text/html" });
+    const write = (): void => void (response.destroyed || response.write(text, () => setTimeout(write, 20)));
+    write();
+  };
+
+test("a refusal whose body does not end is read for a second, and its status counts", async () => {
+  const from = await connectTo(writeForever(503, "x"));
+  await expect(from.read("/", never)).rejects.toMatchObject({ status: 503, message: /^HTTP 503: x+$/ });
+});
+
+test("an answer that is read whole fails when it does not end", async () => {
+  const from = await connectTo(writeForever(200, "x".repeat(2 ** 20)));
+  await expect(from.read("/v1/models", never)).rejects.toThrow("the engine wrote more than 16 MiB for /v1/models");
+});
+
+test.each([200, 502])("a body in an encoding that was not asked for is not read (%i)", async (status) => {
+  const from = await connectTo((_request, response) => {
+    response.writeHead(status, { "content-encoding": "gzip" }).end(gzipSync(event(1)));
+  });
+  const { failure } = await read(from, false);
+  expect(failure).toMatchObject({ message: `HTTP ${status}: a body in gzip, which was not asked for` });
 });
 
 test("a hang-up closes a connection that is not read", async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { EngineError } from "../engine.ts";
 import type { Delivery } from "../engine.ts";
 import { transform } from "./transform.ts";
 import type { RequestDispatcher } from "./connection-pool.ts";
@@ -27,6 +28,12 @@ export interface ConnectionOptions {
 
 /** The data of server-sent events. A batch holds the events that one read of the socket completed. It may be empty. */
 export type EventBatches = AsyncGenerator<readonly string[]>;
+
+/** The time in milliseconds for the body of a refusal. It is only for the log, so a caller does not wait longer for it. */
+const refusalMs = 1000;
+
+/** The maximum size of an answer that is read as a whole. */
+const maxReadBytes = 16 * 2 ** 20;
 
 const encoder = new TextEncoder();
 
@@ -87,10 +94,20 @@ export class Connection {
     return this.#readEvents(await this.#ask("POST", path, { body, signal, headers, isWhole }));
   }
 
-  /** @throws {RefusedAnswerError} for any status but 200, or what the connection died of */
+  /**
+   * @throws {RefusedAnswerError} for any status but 200, {EngineError} `protocol` for an answer of more than 16 MiB, or what
+   * the connection died of
+   */
   async read(path: string, signal: AbortSignal, body?: string): Promise<string> {
     const answer = await this.#ask(body === undefined ? "GET" : "POST", path, { body, signal });
-    return Buffer.concat(await Array.fromAsync(bytesOf(answer))).toString();
+    const parts: Buffer[] = [];
+    let size = 0;
+    for await (const bytes of bytesOf(answer)) {
+      parts.push(bytes);
+      size += bytes.length;
+      if (size > maxReadBytes) throw new EngineError("protocol", `the engine wrote more than 16 MiB for ${path}`);
+    }
+    return Buffer.concat(parts).toString();
   }
 
   async close(): Promise<void> {
@@ -130,8 +147,10 @@ export class Connection {
         answer,
       );
       const status = await answer.status;
-      if (status === 200) return answer;
-      throw await RefusedAnswerError.read(status, answer.headers, bytesOf(answer));
+      const { headers: answered } = answer;
+      if (status === 200 && (answered["content-encoding"] ?? "identity") === "identity") return answer;
+      const late = setTimeout(() => answer.leave(false), refusalMs);
+      throw await RefusedAnswerError.read(status, answered, bytesOf(answer)).finally(() => clearTimeout(late));
     } finally {
       this.#waits.count -= 1;
     }

@@ -51,6 +51,18 @@ test("reads the same events as the parser, wherever the bytes are split", () => 
   );
 });
 
+test.each([
+  ["one line", "x".repeat(2 ** 20)],
+  ["many lines", `${"x".repeat(1000)}\ndata: `.repeat(1000)],
+])("an event of %s without an end fails before it fills the memory", (_title, text) => {
+  const reader = new EventReader();
+  reader.push(Buffer.from("data: "));
+  const bytes = Buffer.from(text);
+  expect(() => {
+    for (let count = 0; count < 100; count += 1) reader.push(bytes);
+  }).toThrow("the engine wrote an event without an end");
+});
+
 test("also where the bytes are split between events", () => {
   assert(
     property(array(piece), (pieces) => {

@@ -1,6 +1,11 @@
 import { createParser } from "eventsource-parser";
+import type { ParseError } from "eventsource-parser";
+import { EngineError } from "../engine.ts";
 
 const lineFeed = 0x0a;
+
+/** The maximum length of one event in characters, longer than a whole answer with all log-probabilities. */
+const maxCharacters = 16 * 2 ** 20;
 
 /** Reads the data of server-sent events from a byte stream that may be split anywhere. Comments are skipped. */
 export class EventReader {
@@ -10,7 +15,7 @@ export class EventReader {
   #isBetween = true;
   #isBegun = false;
 
-  /** @returns the events that end in these bytes */
+  /** @returns the events that end in these bytes @throws {EngineError} `protocol` for an event that is too long */
   push(bytes: Buffer): readonly string[] {
     const events: string[] = [];
     const isBetween = bytes.at(-1) === lineFeed && bytes.at(-2) === lineFeed;
@@ -51,10 +56,20 @@ function takeSimpleEvents(text: string, events: string[]): number {
   return start;
 }
 
+/** Other errors are fields of another name, which the format allows. */
+function refuseLongEvent({ type }: ParseError): void {
+  if (type === "max-buffer-size-exceeded")
+    throw new EngineError("protocol", "the engine wrote an event without an end");
+}
+
 class Parser {
   /** The parser must skip the byte order mark. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  readonly #parser = createParser({ onEvent: ({ data }) => void this.#events.push(data) });
+  readonly #parser = createParser({
+    onEvent: ({ data }) => void this.#events.push(data),
+    onError: refuseLongEvent,
+    maxBufferSize: maxCharacters,
+  });
   #events: string[] = [];
 
   /** @param isBegun true if the stream has begun, so that a byte order mark can no longer appear */

@@ -1,10 +1,10 @@
-/** The maximum number of characters read of a body, which may be a page of HTML. */
+/** The maximum number of characters kept of a body, which may be a page of HTML. */
 const maxCharacters = 500;
 
 /** The headers of an answer, by their names in lower case. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** An HTTP answer with another status than 200. Its message is for the log, never for a caller. */
+/** An HTTP answer with another status than 200, or with an encoded body. Its message is for the log, never for a caller. */
 export class RefusedAnswerError extends Error {
   override name = "RefusedAnswerError";
   readonly status: number;
@@ -21,16 +21,29 @@ export class RefusedAnswerError extends Error {
     headers: AnswerHeaders,
     body: AsyncIterable<Uint8Array>,
   ): Promise<RefusedAnswerError> {
-    return new RefusedAnswerError(status, findMessage(await readStart(body)), headers);
+    const start = await readStart(body);
+    const encoding = headers["content-encoding"];
+    const message =
+      encoding === undefined ? findMessage(start) : `a body in ${String(encoding)}, which was not asked for`;
+    return new RefusedAnswerError(status, message, headers);
   }
 
-  /** The value of `Retry-After` in milliseconds. A date counts from the `Date` of the answer, because clocks differ. Undefined: none, or malformed. */
+  /**
+   * The value of `Retry-After` in milliseconds, 0 or more; the largest if it is given several times. A date counts from the
+   * `Date` of the answer, because clocks differ. Undefined: none, or malformed.
+   */
   get retryAfterMs(): number | undefined {
-    const { "retry-after": value, date } = this.headers;
-    if (typeof value !== "string") return undefined;
-    const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.parse(String(date));
-    return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
+    const { "retry-after": values = [], date } = this.headers;
+    const waits = [values].flat().map((value) => msUntil(value, String(date)));
+    const valid = waits.filter((ms) => !Number.isNaN(ms));
+    return valid.length === 0 ? undefined : Math.max(0, ...valid);
   }
+}
+
+/** @param value seconds, or a date of HTTP: `Date.parse` alone would take `-5` for a day in May @returns NaN if it is neither */
+function msUntil(value: string, date: string): number {
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  return value.endsWith(" GMT") ? Date.parse(value) - Date.parse(date) : Number.NaN;
 }
 
 async function readStart(body: AsyncIterable<Uint8Array>): Promise<string> {
@@ -73,4 +86,8 @@ function messageIn(value: unknown): string | undefined {
   return JSON.stringify(value);
 }
 
-const shorten = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, maxCharacters);
+const shorten = (text: string): string =>
+  text
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .slice(0, maxCharacters);
