@@ -508,6 +508,7 @@ export interface components {
             monthly_budget_usd: string | null;
             /** @description The amount that it has spent this month (UTC). */
             spent_this_month_usd: string;
+            budget_raise: components["schemas"]["BudgetRaise"];
         };
         /** @description A page of keys. */
         KeyPage: {
@@ -573,6 +574,7 @@ export interface components {
             budget_usd?: string | null;
             /** @description A budget in US dollars. */
             monthly_budget_usd?: string | null;
+            budget_raise?: components["schemas"]["NewBudgetRaise"];
         };
         /** @description The overlap of a rotation. */
         KeyRotate: {
@@ -613,6 +615,7 @@ export interface components {
             parent_id: string | null;
             /** @description The budget of all its keys, in each period or, without a period, for good. */
             budget_usd: string | null;
+            budget_raise: components["schemas"]["BudgetRaise"];
             /** @description day, week or month. Null: the budget never renews. */
             period: string | null;
             /** @description The IANA time zone in which the periods begin. */
@@ -657,6 +660,7 @@ export interface components {
             parent_id?: string | null;
             /** @description A budget in US dollars. */
             budget_usd?: string | null;
+            budget_raise?: components["schemas"]["NewBudgetRaise"];
             /**
              * @description The period after which the budget renews. It needs a time zone.
              * @enum {string|null}
@@ -959,6 +963,26 @@ export interface components {
          * @enum {string}
          */
         ErrorCode: "invalid_json" | "missing_required_parameter" | "invalid_value" | "unknown_parameter" | "malformed_request" | "invalid_admin_key" | "missing_scope" | "outside_group" | "disabled_by_operator" | "above_ceiling" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "request_too_large" | "unsupported_media_type" | "internal_error" | "service_unavailable";
+        /** @description A raise of budgets for a limited time. Null if there is none, or it has ended. */
+        BudgetRaise: {
+            /** @description The amount by which each budget of the key or the group is higher. */
+            usd: string;
+            /**
+             * Format: date-time
+             * @description The time from which the budgets are as before.
+             */
+            until: string;
+        } | null;
+        /** @description A raise of budgets. It replaces the one before. Null withdraws it. */
+        NewBudgetRaise: {
+            /** @description The amount in US dollars, more than 0, by which each budget of the key or the group is higher. */
+            usd: string;
+            /**
+             * Format: date-time
+             * @description The time from which the budgets are as before. It must be in the future.
+             */
+            until: string;
+        } | null;
     };
     responses: {
         /** @description The request cannot be read. */

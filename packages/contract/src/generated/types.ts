@@ -1029,10 +1029,21 @@ export interface components {
              */
             name?: string;
             /**
-             * @description The budget.
+             * @description The budget, with its raise.
              * @example 100
              */
             limit_usd: string;
+            /**
+             * @description The part of `limit_usd` that ends at `raised_until`. Absent unless the operator has raised the budget for a limited time.
+             * @example 20
+             */
+            raised_usd?: string;
+            /**
+             * Format: date-time
+             * @description The time at which the raise ends, in UTC. Present if and only if `raised_usd` is.
+             * @example 2026-11-28T12:00:00.000Z
+             */
+            raised_until?: string;
             /**
              * @description The cost of the requests that have ended, in this period.
              * @example 37.2500118

@@ -3,6 +3,7 @@ import { Counter, Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { KeyStore } from "./keys/key-store.ts";
 import type { UsageLedger } from "./ledger/usage-ledger.ts";
+import { raiseAt, raisedUsd } from "./money/budget-raise.ts";
 import { monthOf } from "./money/month.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 
@@ -57,10 +58,11 @@ function addRemaining(registers: Registry[], seen: ReadonlySet<string>, sources:
 
 async function showRemaining(gauge: Gauge, id: string, { keys, ledger, nowMs }: KeyMetricsSources): Promise<void> {
   const key = await keys.find(id);
+  const raise = raiseAt(key?.budgetRaise, nowMs());
   const show = async (budget: string, usd: string | undefined, month?: string): Promise<void> => {
     if (usd === undefined) return;
     gauge.set({ key_id: id, budget }, new Big(usd).minus(await ledger.spentUsd(id, month)).toNumber());
   };
-  await show("total", key?.budgetUsd);
-  await show("month", key?.monthlyBudgetUsd, monthOf(nowMs()));
+  await show("total", raisedUsd(key?.budgetUsd, raise));
+  await show("month", raisedUsd(key?.monthlyBudgetUsd, raise), monthOf(nowMs()));
 }

@@ -116,7 +116,9 @@ interface BodySchema {
 function meant(names: readonly string[], req: IncomingMessage): string {
   const isGroup = /\/groups/.test(pathOf(req));
   const all = admin.components.schemas;
-  const schema: BodySchema = names.length > 1 ? all.KeyCeilingRules : isGroup ? all.GroupCreate : bodyOf(req);
+  const inner = names[0] === "budget_raise" ? all.NewBudgetRaise : all.KeyCeilingRules;
+  const group = req.method === "PATCH" ? all.GroupUpdate : all.GroupCreate;
+  const schema: BodySchema = names.length > 1 ? inner : isGroup ? group : bodyOf(req);
   const near = suggest(names.at(-1) ?? "", Object.keys(schema.properties ?? {}));
   return near === undefined ? "" : ` Did you mean ${near}?`;
 }
@@ -126,5 +128,6 @@ function bodyOf(req: IncomingMessage): BodySchema {
   const path = pathOf(req);
   if (path.endsWith("/rotate")) return schemas.KeyRotate;
   if (path.endsWith("/prune")) return schemas.AuditPrune;
+  if (req.method === "PATCH") return schemas.KeyUpdate;
   return path.includes("/admin-keys") ? schemas.AdminKeyCreate : schemas.KeyCreate;
 }

@@ -1,6 +1,7 @@
 import type { components } from "@parley/contract/admin-types";
 import { formatIn } from "../accounts/money/period.ts";
 import { formatTime } from "./format-time.ts";
+import { describeRaise, withRaise } from "./key-listing.ts";
 import { toLines, toTable } from "./table.ts";
 
 /** A group as the admin API and `--json` show it. Times are in UTC. */
@@ -16,7 +17,7 @@ export const toGroupTable = (groups: readonly GroupListing[]): string =>
       group.state,
       group.parent ?? "-",
       String(group.keys),
-      group.budget_usd ?? "-",
+      withRaise(group.budget_usd, group.budget_raise),
       group.period ?? "-",
       group.time_zone ?? "-",
       group.spent_usd,
@@ -36,6 +37,7 @@ export function describeGroup(group: GroupListing): string {
     ["in the group", group.parent ?? "-"],
     ["keys", group.max_keys === null ? String(group.keys) : `${group.keys} of at most ${group.max_keys}`],
     ["budget", budget === null ? `none; ${spent}` : `${budget} US dollars${each}; ${spent}`],
+    ...describeRaise(group.budget_raise),
     ...(resets === null || zone === null
       ? []
       : ([["starts again", `${formatIn(Date.parse(resets), zone)} (${zone})`]] as const)),

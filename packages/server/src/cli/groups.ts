@@ -6,6 +6,8 @@ import { findGroup } from "./find-group.ts";
 import { describeGroup, toGroupTable } from "./group-listing.ts";
 import { addGroupFlags, groupBodyOf } from "./group-rules.ts";
 import type { GroupFlags } from "./group-rules.ts";
+import { addRaiseFlags, raiseOf } from "./key-rules.ts";
+import type { RaiseFlags } from "./key-rules.ts";
 import { listAll, openManage } from "./manage.ts";
 import { manageFlags, manageModelFlags } from "./settings.ts";
 import { toJson } from "./table.ts";
@@ -60,19 +62,20 @@ function addShow(groups: Command, onGroup: OnGroup): void {
     });
 }
 
-interface UpdateFlags extends GroupFlags, JsonFlag {
+interface UpdateFlags extends GroupFlags, RaiseFlags, JsonFlag {
   readonly force?: boolean;
 }
 
 function addUpdate(onGroup: OnGroup): void {
   manageModelFlags
-    .addTo(addGroupFlags(onGroup("update", "change the given rules of a group")))
+    .addTo(addRaiseFlags(addGroupFlags(onGroup("update", "change the given rules of a group"))))
     .option("--force", "set a budget below what is spent, which refuses all requests until it starts again")
     .option("--json", "as JSON")
     .action(async (name: string, { parent, force, ...flags }: UpdateFlags, command: Command) => {
+      const raise = raiseOf(flags, command);
       await using manage = await openManage(manageModelFlags.configOf(command));
       const { id, key_ceiling: ceiling } = await findGroup(manage.perform, name);
-      const body = { ...groupBodyOf(flags, ceiling), ...(await parentOf(manage.perform, parent)) };
+      const body = { ...groupBodyOf(flags, ceiling), ...raise, ...(await parentOf(manage.perform, parent)) };
       if (Object.keys(body).length === 0)
         command.error("error: nothing to change: name a rule, such as --budget-usd 50");
       const query = force === true ? { force } : {};

@@ -6,6 +6,14 @@ import { toLines, toTable } from "./table.ts";
 type KeyListing = components["schemas"]["Key"];
 
 const shown = (value: number | string | null): string => (value === null ? "-" : String(value));
+/** Returns a budget with its raise, such as `50+20`. */
+export const withRaise = (budget: string | null, raise: KeyListing["budget_raise"]): string =>
+  budget === null || raise === null ? shown(budget) : `${budget}+${raise.usd}`;
+
+/** Returns the line about a raise, if there is one. */
+export const describeRaise = (raise: KeyListing["budget_raise"]): readonly (readonly [string, string])[] =>
+  raise === null ? [] : [["raise", `${raise.usd} US dollars more until ${shownTime(raise.until)}`]];
+
 const shownTime = (time: string | null): string => (time === null ? "-" : formatTime(Date.parse(time)));
 
 /** Formats keys as a table. Their limits are only in `describeKey`, and groups are only there if a key has one. */
@@ -23,9 +31,9 @@ export function toKeyTable(keys: readonly KeyListing[]): string {
       shownTime(key.expires),
       key.models?.join(",") ?? "all",
       String(key.weight),
-      shown(key.budget_usd),
+      withRaise(key.budget_usd, key.budget_raise),
       key.spent_usd,
-      shown(key.monthly_budget_usd),
+      withRaise(key.monthly_budget_usd, key.budget_raise),
       key.spent_this_month_usd,
     ]),
   );
@@ -51,6 +59,7 @@ export function describeKey(key: KeyListing): string {
     ["weight", String(key.weight)],
     ["budget", budget(key.budget_usd, key.spent_usd)],
     ["this month", budget(key.monthly_budget_usd, key.spent_this_month_usd)],
+    ...describeRaise(key.budget_raise),
     ...(key.former_secret_until === null
       ? []
       : ([["former secret", `works until ${shownTime(key.former_secret_until)}`]] as const)),

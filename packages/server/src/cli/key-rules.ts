@@ -22,6 +22,11 @@ export interface RuleFlags {
   readonly group?: OrRemoved<string>;
 }
 
+export interface RaiseFlags {
+  readonly raiseUsd?: OrRemoved<string>;
+  readonly raiseUntil?: number;
+}
+
 /** Adds the flags of all rules of a key, for `create` and `update`. */
 export const addRuleFlags = (command: Command): Command =>
   command
@@ -43,6 +48,28 @@ export const addRuleFlags = (command: Command): Command =>
     )
     .option("--expires <when>", "a date (2027-01-31), a time from now (30d, 12h), or never", or("never", readFuture))
     .option("--group <group>", "the group that it belongs to (id or name), or none", or("none", String));
+
+/** Adds the flags of a raise of the budgets of a key or a group. */
+export const addRaiseFlags = (command: Command): Command =>
+  command
+    .option(
+      "--raise-usd <amount>",
+      "US dollars by which its budgets are higher until a time, or none, which ends a raise now",
+      or("none", readUsd),
+    )
+    .option("--raise-until <when>", "a date or time (2027-01-31T12:00), or a time from now (7d, 12h)", readFuture);
+
+/** Returns the raise that was given, as a body of the admin API. Ends the command if its amount or end is missing. */
+export function raiseOf(
+  { raiseUsd, raiseUntil }: RaiseFlags,
+  command: Command,
+): Pick<components["schemas"]["KeyUpdate"], "budget_raise"> {
+  if (raiseUsd === undefined && raiseUntil === undefined) return {};
+  if (raiseUsd === removed && raiseUntil === undefined) return { budget_raise: null };
+  if (typeof raiseUsd !== "string" || raiseUntil === undefined)
+    command.error("error: a raise needs --raise-usd AMOUNT and --raise-until WHEN; --raise-usd none ends it");
+  return { budget_raise: { usd: raiseUsd, until: new Date(raiseUntil).toISOString() } };
+}
 
 export const or =
   <T>(word: string, read: (text: string) => T) =>

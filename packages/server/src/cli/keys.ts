@@ -8,8 +8,8 @@ import { findGroup } from "./find-group.ts";
 import { findKeyId } from "./find-key.ts";
 import { formatTime } from "./format-time.ts";
 import { describeKey, toKeyTable } from "./key-listing.ts";
-import { addRuleFlags, bodyOf, removed, smallLimitsOf } from "./key-rules.ts";
-import type { RuleFlags } from "./key-rules.ts";
+import { addRaiseFlags, addRuleFlags, bodyOf, raiseOf, removed, smallLimitsOf } from "./key-rules.ts";
+import type { RaiseFlags, RuleFlags } from "./key-rules.ts";
 import { listAll, openManage } from "./manage.ts";
 import { readSpan } from "./read-argument.ts";
 import { manageFlags, manageModelFlags } from "./settings.ts";
@@ -83,11 +83,11 @@ function addShow(keys: Command, onKey: OnKey): void {
 
 function addUpdate(onKey: OnKey): void {
   manageModelFlags
-    .addTo(addRuleFlags(onKey("update", "change the given rules of a key")))
+    .addTo(addRaiseFlags(addRuleFlags(onKey("update", "change the given rules of a key"))))
     .option("--json", "as JSON")
-    .action(async (name: string, flags: RuleFlags & JsonFlag, command: Command) => {
+    .action(async (name: string, flags: RuleFlags & RaiseFlags & JsonFlag, command: Command) => {
       const config = manageModelFlags.configOf(command);
-      const rules = bodyOf(flags);
+      const rules = { ...bodyOf(flags), ...raiseOf(flags, command) };
       if (Object.keys(rules).length === 0 && flags.group === undefined)
         command.error("error: nothing to change: name a rule, such as --expires 30d");
       await using manage = await openManage(config);

@@ -1,4 +1,5 @@
 import type { GroupRules, KeyCeiling, StoredGroup } from "../accounts/groups/group-store.ts";
+import type { BudgetRaise } from "../accounts/money/budget-raise.ts";
 import type { Period } from "../accounts/money/period.ts";
 
 /** A row of the table `groups`, which has the same columns in SQLite and in PostgreSQL. */
@@ -9,6 +10,7 @@ export interface GroupRow {
   readonly name: string;
   readonly parent_id: string | null;
   readonly budget_usd: string | null;
+  readonly budget_raise: string | null;
   readonly period: Period | null;
   readonly time_zone: string | null;
   readonly max_keys: number | null;
@@ -19,6 +21,7 @@ const columnOf: Readonly<Record<keyof GroupRules, string>> = {
   name: "name",
   parentId: "parent_id",
   budgetUsd: "budget_usd",
+  budgetRaise: "budget_raise",
   period: "period",
   timeZone: "time_zone",
   maxKeys: "max_keys",
@@ -52,6 +55,7 @@ export const toGroup = (row: GroupRow): StoredGroup => ({
   name: row.name,
   parentId: row.parent_id ?? undefined,
   budgetUsd: row.budget_usd ?? undefined,
+  budgetRaise: row.budget_raise === null ? undefined : (JSON.parse(row.budget_raise) as BudgetRaise), // written by groupValues()
   period: row.period ?? undefined,
   timeZone: row.time_zone ?? undefined,
   maxKeys: row.max_keys ?? undefined,

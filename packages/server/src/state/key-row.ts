@@ -1,5 +1,6 @@
 import { GroupError } from "../accounts/groups/group-store.ts";
 import type { FoundKey, KeyRules, StoredKey } from "../accounts/keys/key-store.ts";
+import type { BudgetRaise } from "../accounts/money/budget-raise.ts";
 import { toGroups } from "./group-row.ts";
 
 /** A row of the table `keys`, which has the same columns in SQLite and in PostgreSQL. */
@@ -18,6 +19,7 @@ export interface KeyRow {
   readonly weight: number | null;
   readonly budget_usd: string | null;
   readonly monthly_budget_usd: string | null;
+  readonly budget_raise: string | null;
   readonly group_id: string | null;
   readonly former_hash: string | null;
   readonly former_until_ms: number | null;
@@ -33,6 +35,7 @@ export const columnOf: Readonly<Record<keyof KeyRules, string>> = {
   weight: "weight",
   budgetUsd: "budget_usd",
   monthlyBudgetUsd: "monthly_budget_usd",
+  budgetRaise: "budget_raise",
   groupId: "group_id",
 };
 export const rules = Object.keys(columnOf) as readonly (keyof KeyRules)[]; // columnOf has exactly these keys
@@ -56,9 +59,10 @@ export function valuesOf(key: StoredKey): (string | number | null)[] {
   return [...own, ...rules.map((rule) => key[rule])].map(toColumn);
 }
 
-/** Returns the column value of a rule. Lists are stored as JSON, and absent rules as NULL. */
-export const toColumn = (value: string | number | readonly string[] | undefined): string | number | null =>
-  typeof value === "object" ? JSON.stringify(value) : (value ?? null);
+/** Returns the column value of a rule. Lists and raises are stored as JSON, and absent rules as NULL. */
+export const toColumn = (
+  value: string | number | readonly string[] | BudgetRaise | undefined,
+): string | number | null => (typeof value === "object" ? JSON.stringify(value) : (value ?? null));
 
 export const toKey = (row: KeyRow): StoredKey => ({
   id: row.id,
@@ -79,6 +83,7 @@ export const toKey = (row: KeyRow): StoredKey => ({
   weight: row.weight ?? undefined,
   budgetUsd: row.budget_usd ?? undefined,
   monthlyBudgetUsd: row.monthly_budget_usd ?? undefined,
+  budgetRaise: row.budget_raise === null ? undefined : (JSON.parse(row.budget_raise) as BudgetRaise), // written by toColumn()
   groupId: row.group_id ?? undefined,
 });
 

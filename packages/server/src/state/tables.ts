@@ -18,6 +18,7 @@ export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[]
   addAdmin,
   addIdempotency,
   addDisablers,
+  addRaises,
 ];
 
 /** The current version of the tables. A file with a higher version was written by a newer Parley. */
@@ -243,5 +244,13 @@ function addDisablers(database: DatabaseSync): void {
   database.exec(`
     ALTER TABLE keys ADD COLUMN disabled_by_group TEXT;
     ALTER TABLE admin_keys ADD COLUMN disabled_by_group TEXT;
+  `);
+}
+
+/** Adds the raises of budgets for a limited time, each as JSON. */
+function addRaises(database: DatabaseSync): void {
+  database.exec(`
+    ALTER TABLE keys ADD COLUMN budget_raise TEXT;
+    ALTER TABLE groups ADD COLUMN budget_raise TEXT;
   `);
 }

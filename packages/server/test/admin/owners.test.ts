@@ -73,6 +73,31 @@ test("in a group of the group, the tighter ceiling counts for each rule", async 
   expect(moved.body).toMatchObject({ group_id: team, requests_per_minute: 60 });
 });
 
+const until = "2999-01-31T00:00:00.000Z";
+
+test("an owner raises the budget of a key up to the ceiling, and withdraws the raise", async () => {
+  const { body: page } = await admin.call(owner, "GET", "/keys?name=first");
+  const [{ id } = { id: "" }] = (page as { data: { id: string }[] }).data; // a page of keys
+  const raise = { usd: "5", until };
+  const given = { monthly_budget_usd: "15", budget_raise: raise };
+  expect((await admin.call(owner, "PATCH", `/keys/${id}`, given)).body).toMatchObject(given);
+  // The budget and its raise count together, whichever of them is changed.
+  const above = await admin.call(owner, "PATCH", `/keys/${id}`, { monthly_budget_usd: "15.5" });
+  expect([above.code, above.message]).toEqual([
+    "above_ceiling",
+    "With its raise, monthly_budget_usd is 20.5. The ceiling of the group team is 20.",
+  ]);
+  const withdrawn = { monthly_budget_usd: "20", budget_raise: null };
+  expect((await admin.call(owner, "PATCH", `/keys/${id}`, withdrawn)).body).toMatchObject(withdrawn);
+  const [entry] = await admin.audit();
+  expect(entry).toMatchObject({
+    action: "updateKey",
+    actor: { name: "owner" },
+    before: { budget_raise: raise },
+    after: { budget_raise: null },
+  });
+});
+
 /** Attempts of an owner to do more than it may. `FIRST` stands for a key of the group. */
 const attempts: readonly (readonly [
   title: string,
@@ -111,6 +136,13 @@ const attempts: readonly (readonly [
   ["to change a key of another group", "PATCH", () => `/keys/${stranger}`, () => ({ name: "mine" }), "not_found"],
   ["to rotate a key of another group", "POST", () => `/keys/${stranger}/rotate`, () => ({}), "not_found"],
   ["to delete a key of another group", "DELETE", () => `/keys/${stranger}`, () => undefined, "not_found"],
+  [
+    "a raise above the ceiling",
+    "PATCH",
+    () => "/keys/FIRST",
+    () => ({ monthly_budget_usd: "15", budget_raise: { usd: "5.01", until } }),
+    "above_ceiling",
+  ],
   ["to raise its own group", "PATCH", () => `/groups/${team}`, () => ({ budget_usd: "1000000" }), "outside_group"],
   [
     "to raise the ceiling of its own group",

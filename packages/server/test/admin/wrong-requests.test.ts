@@ -30,6 +30,7 @@ afterAll(() => admin[Symbol.asyncDispose]());
 
 const deep = `{"name":${"[".repeat(200)}${"]".repeat(200)}}`;
 const group = "grp_0123456789ab";
+const raise = { usd: "5", until: "2999-01-31T00:00:00Z" };
 
 /** Wrong requests: method, path, body, the code and a part of the message. `KEY` stands for a key that exists. */
 const wrong: readonly (readonly [method: string, path: string, body: unknown, code: string, message: RegExp])[] = [
@@ -88,6 +89,23 @@ const wrong: readonly (readonly [method: string, path: string, body: unknown, co
   ["POST", "/keys", { name: "a", group_id: group }, "conflict", /no group grp_0123456789ab/],
   ["PATCH", "/keys/KEY", {}, "invalid_value", /properties/],
   ["PATCH", "/keys/KEY", { name: null }, "invalid_value", /name/],
+  ["PATCH", "/keys/KEY", { budget_raise: raise }, "conflict", /^kept has no budget that could be raised/],
+  ["PATCH", "/keys/KEY", { budget_usd: "5", budget_raise: { ...raise, usd: "0.000" } }, "invalid_value", /more than 0/],
+  ["PATCH", "/keys/KEY", { budget_usd: "5", budget_raise: { ...raise, usd: "-1" } }, "invalid_value", /raise\.usd/],
+  ["PATCH", "/keys/KEY", { budget_usd: "5", budget_raise: { ...raise, usd: 5 } }, "invalid_value", /raise\.usd/],
+  [
+    "PATCH",
+    "/keys/KEY",
+    { budget_usd: "5", budget_raise: { ...raise, until: "2001-01-01T00:00:00Z" } },
+    "invalid_value",
+    /^budget_raise\.until must be in the future/,
+  ],
+  ["PATCH", "/keys/KEY", { budget_raise: { ...raise, until: "soon" } }, "invalid_value", /raise\.until/],
+  ["PATCH", "/keys/KEY", { budget_raise: { usd: "5" } }, "missing_required_parameter", /raise\.until is required/],
+  ["PATCH", "/keys/KEY", { budget_raise: { ...raise, unitl: "" } }, "unknown_parameter", /Did you mean until\?/],
+  ["PATCH", "/keys/KEY", { budget_rise: raise }, "unknown_parameter", /Did you mean budget_raise\?/],
+  ["POST", "/keys", { name: "a", budget_usd: "5", budget_raise: raise }, "unknown_parameter", /budget_raise/],
+  ["POST", "/groups", { name: "g", budget_usd: "5", budget_raise: raise }, "unknown_parameter", /budget_raise/],
   ["POST", "/keys/KEY/rotate", { overlap_seconds: 0 }, "invalid_value", /overlap_seconds/],
   ["POST", "/groups", { name: "g", period: "month" }, "invalid_value", /time zone/],
   ["POST", "/groups", { name: "g", period: "year", time_zone: "UTC" }, "invalid_value", /period/],

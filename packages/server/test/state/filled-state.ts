@@ -36,7 +36,8 @@ async function fillRest({ adminKeys, audit, idempotency, transact }: State): Pro
 /** Writes groups, keys, entries and all else that a state has. */
 export async function fill(state: State): Promise<void> {
   const { groups, keys, ledger } = state;
-  const zoned = { budgetUsd: "10.5", period: "week", timeZone: "Asia/Kathmandu", maxKeys: 3 } as const;
+  const budgetRaise = { usd: "2.5", untilMs: 1_850_000_000_000 };
+  const zoned = { budgetUsd: "10.5", budgetRaise, period: "week", timeZone: "Asia/Kathmandu", maxKeys: 3 } as const;
   // The child is older than its parent.
   await groups.insert({ id: "grp_2", name: "pärent", createdMs: 2, ...zoned, keyCeiling: { budgetUsd: "1" } });
   await groups.insert({ id: "grp_1", name: "child", createdMs: 1, parentId: "grp_2" });
@@ -45,7 +46,7 @@ export async function fill(state: State): Promise<void> {
   await groups.disable("grp_2", 5);
   await keys.insert({ id: "aaaaaaaaaaaa", hash: "hash-a", name: "pläin\n🦊", createdMs: 1 });
   const rules = { expiresMs: 4, models: ["vendor/model-1"], requestsPerMinute: 5, tokensPerMinute: 6, concurrency: 7 };
-  const money = { weight: 8, budgetUsd: "9.000000000000000001", monthlyBudgetUsd: "0.5" };
+  const money = { weight: 8, budgetUsd: "9.000000000000000001", monthlyBudgetUsd: "0.5", budgetRaise };
   await keys.insert({
     id: "bbbbbbbbbbbb",
     hash: "hash-b",

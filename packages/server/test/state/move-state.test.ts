@@ -270,7 +270,7 @@ describe.skipIf(!postgresFolder)("moving the state (this needs `initdb` of Postg
     const without = (contents: object): unknown =>
       JSON.parse(
         JSON.stringify(contents, (name, value: unknown) =>
-          /^(?:group|adminKeys$|audit$|answers$)/.test(name) ? undefined : value,
+          /^(?:group|budgetRaise$|adminKeys$|audit$|answers$)/.test(name) ? undefined : value,
         ),
       ) as unknown;
     expect(without(await contentsOf(state))).toEqual(without(before));

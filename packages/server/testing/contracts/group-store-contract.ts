@@ -23,6 +23,7 @@ const full: StoredGroup = {
   name: "with every rule",
   createdMs: 1000,
   budgetUsd: "0.000000000000000001",
+  budgetRaise: { usd: "20", untilMs: 1_850_000_000_000 },
   period: "month",
   timeZone: "Europe/Berlin",
   maxKeys: 5,

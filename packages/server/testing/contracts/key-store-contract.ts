@@ -24,6 +24,7 @@ const full: StoredKey = {
   weight: 5,
   budgetUsd: "0.0000000000000000001",
   monthlyBudgetUsd: "25",
+  budgetRaise: { usd: "0.000000000000000001", untilMs: 1_850_000_000_000 },
   former: { hash: hashOf("9"), untilMs: 1_800_000_000_000 },
 };
 
@@ -102,7 +103,13 @@ export const keyStoreContract: readonly ContractCase<KeyStoreSubject>[] = [
     title: "changes the rules that are named, removes those that are undefined, and leaves the rest",
     assert: async ({ store }) => {
       await store.insert(full);
-      const change = { name: "another", models: ["vendor/model-1"], budgetUsd: undefined, expiresMs: undefined };
+      const change = {
+        name: "another",
+        models: ["vendor/model-1"],
+        budgetUsd: undefined,
+        budgetRaise: undefined,
+        expiresMs: undefined,
+      };
       assert.equal(await store.update(full.id, change), true);
       assertSame(await store.find(full.id), { ...full, ...change });
       assert.equal(await store.update(full.id, {}), true);

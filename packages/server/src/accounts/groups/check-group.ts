@@ -1,4 +1,5 @@
 import type { UsageLedger } from "../ledger/usage-ledger.ts";
+import { raiseAt, raisedUsd } from "../money/budget-raise.ts";
 import { spanOf } from "../money/budgets.ts";
 import { formatIn, isTimeZone, periods } from "../money/period.ts";
 import { isAtLeastUsd } from "../money/price.ts";
@@ -100,15 +101,16 @@ export async function assertBudgetLeft(
   change: GroupChange,
   nowMs: number,
 ): Promise<void> {
-  const { budgetUsd, period, timeZone, name } = { ...group, ...change };
+  const { budgetUsd, budgetRaise, period, timeZone, name } = { ...group, ...change };
   const isChanged = (["budgetUsd", "period", "timeZone"] as const).some((rule) => rule in change);
-  if (!isChanged || budgetUsd === undefined) return;
+  const limitUsd = raisedUsd(budgetUsd, raiseAt(budgetRaise, nowMs));
+  if (!isChanged || limitUsd === undefined) return;
   const { fromMs, toMs } = spanOf({ period, timeZone }, nowMs);
   const spentUsd = await ledger.groupSpentUsd(group.id, { fromMs, toMs });
-  if (!isAtLeastUsd(spentUsd, budgetUsd) || spentUsd === "0") return;
+  if (!isAtLeastUsd(spentUsd, limitUsd) || spentUsd === "0") return;
   const since = timeZone === undefined ? "" : ` since ${formatIn(fromMs, timeZone)} (${timeZone})`;
   throw new GroupError(
-    `The group ${name} has spent ${spentUsd} US dollars${since}, so a budget of ${budgetUsd} refuses all requests of its keys.`,
+    `The group ${name} has spent ${spentUsd} US dollars${since}, so a budget of ${limitUsd} refuses all requests of its keys.`,
     "budgetUsd",
   );
 }

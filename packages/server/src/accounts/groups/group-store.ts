@@ -1,4 +1,5 @@
 import type { KeyRules } from "../keys/key-store.ts";
+import type { BudgetRaise } from "../money/budget-raise.ts";
 import type { Period } from "../money/period.ts";
 
 /** The maximum of each rule that an owner of a group may give to a key of the group. An absent rule has no maximum. */
@@ -15,6 +16,7 @@ export interface GroupRules {
   readonly parentId?: string | undefined;
   /** US dollars of all its keys and of the groups in it, a decimal string: in each period, or ever if it has no period. */
   readonly budgetUsd?: string | undefined;
+  readonly budgetRaise?: BudgetRaise | undefined;
   /** Weeks start on Monday. A period needs a time zone, and a time zone needs a period. */
   readonly period?: Period | undefined;
   /** An IANA time zone such as `Europe/Berlin`, whose midnights begin the periods. */

@@ -82,7 +82,7 @@ export function withIdentities(deps: IdentityDeps, findOther: FindCaller): FindC
     const placed = known ?? (await place(identity, deps).catch(isKnown));
     const key = await keyOf(placed, deps).catch(isKnown);
     if (!known) accepted.set(digest, placed);
-    return toCaller(key.id, key, key.groups);
+    return toCaller(key.id, key, key.groups, nowMs());
   };
 }
 

@@ -1,7 +1,8 @@
 import type { StoredGroup } from "../groups/group-store.ts";
+import type { BudgetRaise } from "../money/budget-raise.ts";
 
-/** A group whose budget the requests of a caller use. */
-export type CallerGroup = Pick<StoredGroup, "id" | "name" | "budgetUsd" | "period" | "timeZone">;
+/** A group whose budget the requests of a caller use. `budgetUsd` includes `budgetRaise`, which is absent if it has ended. */
+export type CallerGroup = Pick<StoredGroup, "id" | "name" | "budgetUsd" | "budgetRaise" | "period" | "timeZone">;
 
 /** The sender of a request, identified by its key. Authentication creates it, and all later steps use it. */
 export interface Caller {
@@ -18,10 +19,12 @@ export interface Caller {
    * one of weight 1.
    */
   readonly weight: number;
-  /** US dollars in all, a decimal string; undefined: no budget. */
+  /** US dollars in all with the raise, a decimal string; undefined: no budget. */
   readonly budgetUsd: string | undefined;
-  /** US dollars in each calendar month of UTC. */
+  /** US dollars in each calendar month of UTC, with the raise. */
   readonly monthlyBudgetUsd: string | undefined;
+  /** The raise of both budgets at the time of the request; undefined: there is none, or it has ended. */
+  readonly budgetRaise: BudgetRaise | undefined;
   /** The group of its key, then that group's parent. */
   readonly groups: readonly CallerGroup[];
 }

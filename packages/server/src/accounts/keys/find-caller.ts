@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { storeAway } from "../../errors/api-error.ts";
 import type { AuditRecord } from "../audit/audit-log.ts";
+import { raiseAt, raisedUsd } from "../money/budget-raise.ts";
 import type { Caller, CallerGroup } from "./caller.ts";
 import { hashSecret, isSameHash, splitToken } from "./hash-key.ts";
 import type { FoundKey, KeyRules, KeyStore } from "./key-store.ts";
@@ -24,7 +25,7 @@ export function withStoredKeys(store: Pick<KeyStore, "find">, nowMs: () => numbe
     const isRight = isCurrent || (isFormer && (key?.former?.untilMs ?? 0) > nowMs());
     if (!key || !isRight || isDisabled(key)) return undefined;
     if (key.expiresMs !== undefined && key.expiresMs <= nowMs()) return undefined;
-    return toCaller(key.id, key, key.groups);
+    return toCaller(key.id, key, key.groups, nowMs());
   };
 }
 
@@ -50,19 +51,40 @@ export function withEnvironmentKey(key: string | undefined, findStored: FindCall
   if (key === undefined) return findStored;
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   const expected = digest(key);
-  const caller = toCaller(environmentKey, { name: environmentKey });
+  const caller = toCaller(environmentKey, { name: environmentKey }, [], 0);
   return async (token, from) => (timingSafeEqual(digest(token), expected) ? caller : findStored(token, from));
 }
 
-/** Returns the caller of a key with these rules. @param groups its group, then that group's parent */
-export const toCaller = (keyId: string, rules: KeyRules, groups: readonly CallerGroup[] = []): Caller => ({
-  keyId,
-  models: rules.models && new Set(rules.models),
-  requestsPerMinute: rules.requestsPerMinute,
-  tokensPerMinute: rules.tokensPerMinute,
-  concurrency: rules.concurrency,
-  weight: rules.weight ?? 1,
-  budgetUsd: rules.budgetUsd,
-  monthlyBudgetUsd: rules.monthlyBudgetUsd,
-  groups: groups.map(({ id, name, budgetUsd, period, timeZone }) => ({ id, name, budgetUsd, period, timeZone })),
-});
+/**
+ * Returns the caller of a key with these rules.
+ * @param groups its group, then that group's parent
+ * @param nowMs decides which raises of budgets count for the request
+ */
+export function toCaller(
+  keyId: string,
+  rules: KeyRules,
+  groups: readonly CallerGroup[] | undefined,
+  nowMs: number,
+): Caller {
+  const budgetRaise = raiseAt(rules.budgetRaise, nowMs);
+  return {
+    keyId,
+    models: rules.models && new Set(rules.models),
+    requestsPerMinute: rules.requestsPerMinute,
+    tokensPerMinute: rules.tokensPerMinute,
+    concurrency: rules.concurrency,
+    weight: rules.weight ?? 1,
+    budgetUsd: raisedUsd(rules.budgetUsd, budgetRaise),
+    monthlyBudgetUsd: raisedUsd(rules.monthlyBudgetUsd, budgetRaise),
+    budgetRaise,
+    groups: (groups ?? []).map((group) => toCallerGroup(group, nowMs)),
+  };
+}
+
+function toCallerGroup(
+  { id, name, budgetUsd, budgetRaise, period, timeZone }: CallerGroup,
+  nowMs: number,
+): CallerGroup {
+  const raise = raiseAt(budgetRaise, nowMs);
+  return { id, name, budgetUsd: raisedUsd(budgetUsd, raise), budgetRaise: raise, period, timeZone };
+}

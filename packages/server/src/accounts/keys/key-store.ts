@@ -1,4 +1,5 @@
 import type { StoredGroup } from "../groups/group-store.ts";
+import type { BudgetRaise } from "../money/budget-raise.ts";
 
 /** The operator's settings of a key. An undefined limit means the server's default. */
 export interface KeyRules {
@@ -16,6 +17,8 @@ export interface KeyRules {
   readonly budgetUsd?: string | undefined;
   /** US dollars in each calendar month of UTC. */
   readonly monthlyBudgetUsd?: string | undefined;
+  /** Raises both budgets. */
+  readonly budgetRaise?: BudgetRaise | undefined;
   /** The group that the key belongs to. */
   readonly groupId?: string | undefined;
 }

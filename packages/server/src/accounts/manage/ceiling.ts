@@ -12,7 +12,8 @@ export const chainOf = (groupId: string | undefined, groups: readonly StoredGrou
 };
 
 const counts = ["requestsPerMinute", "tokensPerMinute", "concurrency", "weight"] as const;
-const amounts = ["budgetUsd", "monthlyBudgetUsd"] as const;
+/** The rules of a key that are amounts of money. */
+export const amounts = ["budgetUsd", "monthlyBudgetUsd"] as const;
 
 /** The tightest maximum of a rule, with the name of its group. */
 interface Bound<T> {
@@ -21,7 +22,7 @@ interface Bound<T> {
 }
 
 /** Returns the tightest maximum of a rule in a chain of groups; undefined if none has one. */
-function boundOf<Rule extends keyof KeyCeiling>(
+export function boundOf<Rule extends keyof KeyCeiling>(
   rule: Rule,
   chain: readonly StoredGroup[],
   isTighter: (one: NonNullable<KeyCeiling[Rule]>, other: NonNullable<KeyCeiling[Rule]>) => boolean,

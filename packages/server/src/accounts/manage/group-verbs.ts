@@ -6,6 +6,7 @@ import { isWithin, reachOf } from "./actor.ts";
 import type { Actor } from "./actor.ts";
 import { ManageError } from "./manage-error.ts";
 import type { ChangeStores } from "./managed-state.ts";
+import { fitRaise } from "./raise.ts";
 import { changing, pageOf } from "./verb.ts";
 import type { Done, ReadVerb, VerbContext } from "./verb.ts";
 import { toGroup, toGroupChange } from "./wire.ts";
@@ -41,7 +42,7 @@ async function showGroups({ state, nowMs }: VerbContext, groups: readonly Stored
     const { fromMs, toMs } = spanOf(group, nowMs);
     const spentUsd = await state.ledger.groupSpentUsd(group.id, { fromMs, toMs });
     const parent = names.get(group.parentId ?? "") ?? null;
-    shown.push(toGroup(group, { spentUsd, toMs, keys: counts.get(group.id)?.length ?? 0, parent }));
+    shown.push(toGroup(group, { spentUsd, toMs, keys: counts.get(group.id)?.length ?? 0, parent }, nowMs));
   }
   return shown;
 }
@@ -53,16 +54,16 @@ async function showGroup(context: VerbContext, group: StoredGroup) {
 }
 
 /** Returns a group as the audit log has it: without facts that are not a part of the change. */
-function recorded(group: StoredGroup): object {
+function recorded(group: StoredGroup, nowMs: number): object {
   const facts = { spentUsd: "0", toMs: 0, keys: 0, parent: null };
-  const { keys: _keys, spent_usd: _spent, resets_at: _reset, parent: _name, ...rules } = toGroup(group, facts);
+  const { keys: _keys, spent_usd: _spent, resets_at: _reset, parent: _name, ...rules } = toGroup(group, facts, nowMs);
   return rules;
 }
 
 const targetOf = ({ id, name }: StoredGroup): Done<unknown>["target"] => ({ id, name, groupId: id });
 
 async function changeGroup(
-  { stores, actor }: Changing,
+  { stores, actor, nowMs }: Changing,
   id: string,
   change: (group: StoredGroup) => Promise<boolean>,
 ): Promise<Done<StoredGroup>> {
@@ -70,7 +71,7 @@ async function changeGroup(
   assertOperator(actor);
   if (!(await change(group))) throw noGroup(id);
   const after = (await stores.groups.find(id)) ?? group;
-  return { result: after, target: targetOf(after), before: recorded(group), after: recorded(after) };
+  return { result: after, target: targetOf(after), before: recorded(group, nowMs), after: recorded(after, nowMs) };
 }
 
 const listGroups: ReadVerb<"listGroups"> = {
@@ -91,10 +92,10 @@ const getGroup: ReadVerb<"getGroup"> = {
 const createGroup = changing<"createGroup", StoredGroup>({
   change: async ({ stores, actor, nowMs, resolveModel }, { body }) => {
     assertOperator(actor);
-    const rules = { ...toGroupChange(body, resolveModel), name: body.name };
+    const rules = { ...toGroupChange(body, resolveModel, nowMs), name: body.name };
     const group: StoredGroup = { ...rules, id: `grp_${randomBytes(6).toString("hex")}`, createdMs: nowMs };
     await stores.groups.insert(group);
-    return { result: group, target: targetOf(group), after: recorded(group) };
+    return { result: group, target: targetOf(group), after: recorded(group, nowMs) };
   },
   show: showGroup,
 });
@@ -103,13 +104,16 @@ const updateGroup = changing<"updateGroup", StoredGroup>({
   check: async ({ state, actor, nowMs, resolveModel }, { id, query, body }) => {
     const group = await findGroup(state, actor, id);
     assertOperator(actor);
-    const change = toGroupChange(body, resolveModel);
+    const change = toGroupChange(body, resolveModel, nowMs);
     // The spent amount can only be looked up for a period that exists.
     assertGroupRules({ ...group, ...change }, await state.groups.list());
     if (query.force !== true) await assertBudgetLeft(state.ledger, group, change, nowMs);
   },
   change: (context, { id, body }) =>
-    changeGroup(context, id, () => context.stores.groups.update(id, toGroupChange(body, context.resolveModel))),
+    changeGroup(context, id, (group) => {
+      const change = toGroupChange(body, context.resolveModel, context.nowMs);
+      return context.stores.groups.update(id, fitRaise(change, group));
+    }),
   show: showGroup,
 });
 

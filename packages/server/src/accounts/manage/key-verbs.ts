@@ -6,6 +6,7 @@ import type { KeyChange, StoredKey } from "../keys/key-store.ts";
 import { monthOf } from "../money/month.ts";
 import { ManageError } from "./manage-error.ts";
 import type { ChangeStores } from "./managed-state.ts";
+import { assertRaiseFits, fitRaise } from "./raise.ts";
 import { changing, pageOf } from "./verb.ts";
 import type { Done, ReadVerb, VerbContext } from "./verb.ts";
 import { toKey, toKeyChange } from "./wire.ts";
@@ -61,16 +62,23 @@ async function changeKey(
   return { result: after, target: targetOf(after), ...record };
 }
 
-/** Checks the rules of a key that the owner of a group makes or changes against the group's ceilings. An operator may exceed them. */
+/**
+ * Checks the rules of a key that the owner of a group makes or changes against the group's ceilings. An operator may exceed them.
+ * @param before the key; undefined: it is new
+ */
 async function withinCeilings(
-  { stores: { groups } }: Changing,
+  { stores: { groups }, nowMs }: Changing,
   reach: Reach,
   rules: KeyChange,
   groupId: string | undefined,
+  before?: StoredKey,
 ): Promise<KeyChange> {
   if (reach === undefined) return rules;
   assertWithin(reach, groupId);
-  return fitAll(rules, chainOf(groupId, await groups.list()));
+  const chain = chainOf(groupId, await groups.list());
+  const fitted = fitAll(rules, chain);
+  if (before) assertRaiseFits(fitted, before, chain, nowMs);
+  return fitted;
 }
 
 /** @throws {ManageError} `conflict` if the group does not exist, or has no room for an owner's key */
@@ -121,7 +129,7 @@ const createKey = changing<"createKey", { key: StoredKey; token: string }>({
 const updateKey = changing<"updateKey", StoredKey>({
   change: async (context, { id, body }) =>
     changeKey(context, id, async (key, reach) => {
-      const change = toKeyChange(body, context.resolveModel, context.nowMs);
+      const change = fitRaise(toKeyChange(body, context.resolveModel, context.nowMs), key);
       const groupId = "groupId" in change ? change.groupId : key.groupId;
       const isMoved = groupId !== key.groupId;
       // In its new group, all rules of the key count.
@@ -130,6 +138,7 @@ const updateKey = changing<"updateKey", StoredKey>({
         reach,
         isMoved ? limitedRules({ ...key, ...change }) : change,
         groupId,
+        key,
       );
       if (isMoved) await assertGroup(context, reach, groupId);
       return context.stores.keys.update(id, onlyRules(fitted));

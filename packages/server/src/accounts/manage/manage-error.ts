@@ -21,6 +21,7 @@ const wireNames: Readonly<Record<NonNullable<GroupError["rule"]>, string>> = {
   name: "name",
   parentId: "parent_id",
   budgetUsd: "budget_usd",
+  budgetRaise: "budget_raise",
   period: "period",
   timeZone: "time_zone",
   maxKeys: "max_keys",

@@ -2,6 +2,9 @@ import type { components } from "@parley/contract/admin-types";
 import type { StoredAdminKey } from "../admin-keys/admin-key-store.ts";
 import type { GroupChange, KeyCeiling, StoredGroup } from "../groups/group-store.ts";
 import type { KeyChange, KeyRules, StoredKey } from "../keys/key-store.ts";
+import { raiseAt } from "../money/budget-raise.ts";
+import type { BudgetRaise } from "../money/budget-raise.ts";
+import { isAtLeastUsd } from "../money/price.ts";
 import { ManageError } from "./manage-error.ts";
 
 /** Converts between the stores and the bodies of the admin API, which the commands also print with `--json`. */
@@ -50,7 +53,10 @@ export const toKey = (
   spent_usd: spentUsd,
   monthly_budget_usd: key.monthlyBudgetUsd ?? null,
   spent_this_month_usd: spentThisMonthUsd,
+  budget_raise: orNull(raiseAt(key.budgetRaise, nowMs), toRaise),
 });
+
+const toRaise = ({ usd, untilMs }: BudgetRaise): Schemas["BudgetRaise"] => ({ usd, until: isoTime(untilMs) });
 
 /** Facts about a group besides its rules. */
 export interface GroupFacts {
@@ -64,7 +70,7 @@ export interface GroupFacts {
   readonly parent: string | null;
 }
 
-export const toGroup = (group: StoredGroup, facts: GroupFacts): Schemas["Group"] => ({
+export const toGroup = (group: StoredGroup, facts: GroupFacts, nowMs: number): Schemas["Group"] => ({
   id: group.id,
   name: group.name,
   state: group.disabledMs === undefined ? "active" : "disabled",
@@ -73,6 +79,7 @@ export const toGroup = (group: StoredGroup, facts: GroupFacts): Schemas["Group"]
   parent: facts.parent,
   parent_id: group.parentId ?? null,
   budget_usd: group.budgetUsd ?? null,
+  budget_raise: orNull(raiseAt(group.budgetRaise, nowMs), toRaise),
   period: group.period ?? null,
   time_zone: group.timeZone ?? null,
   spent_usd: facts.spentUsd,
@@ -115,10 +122,17 @@ export const timeOf = (text: string | undefined, param: string): number | undefi
   text === undefined ? undefined : toMs(text, param);
 
 /** @throws {ManageError} `invalid_value` for a time that is not in the future */
-export function toFutureMs(text: string, nowMs: number): number {
-  const ms = toMs(text, "expires");
+export function toFutureMs(text: string, nowMs: number, param = "expires"): number {
+  const ms = toMs(text, param);
   if (ms > nowMs) return ms;
-  throw new ManageError("invalid_value", "expires must be in the future.", "expires");
+  throw new ManageError("invalid_value", `${param} must be in the future.`, param);
+}
+
+/** @throws {ManageError} `invalid_value` for an amount of 0, or an end that is not in the future */
+function toStoredRaise({ usd, until }: NonNullable<Schemas["NewBudgetRaise"]>, nowMs: number): BudgetRaise {
+  if (isAtLeastUsd("0", usd))
+    throw new ManageError("invalid_value", "budget_raise.usd must be more than 0.", "budget_raise.usd");
+  return { usd, untilMs: toFutureMs(until, nowMs, "budget_raise.until") };
 }
 
 /** Returns the id of a model by any of its names. @throws {ManageError} `invalid_value` for a model that is not served */
@@ -139,10 +153,11 @@ const limitNames = {
   budget_usd: "budgetUsd",
   monthly_budget_usd: "monthlyBudgetUsd",
 } as const satisfies Readonly<Record<string, keyof KeyRules>>;
-const keyNames = { ...limitNames, group_id: "groupId", expires: "expiresMs" };
+const keyNames = { ...limitNames, budget_raise: "budgetRaise", group_id: "groupId", expires: "expiresMs" };
 const groupNames = {
   parent_id: "parentId",
   budget_usd: "budgetUsd",
+  budget_raise: "budgetRaise",
   time_zone: "timeZone",
   max_keys: "maxKeys",
   key_ceiling: "keyCeiling",
@@ -153,16 +168,18 @@ export function toKeyChange(body: Schemas["KeyUpdate"], resolve: ResolveModel, n
   assertName(body.name);
   const models = body.models?.map(resolve);
   const expires = typeof body.expires === "string" ? toFutureMs(body.expires, nowMs) : body.expires;
-  return renamed({ ...body, ...(models && { models }), expires }, keyNames);
+  const raise = body.budget_raise && { budget_raise: toStoredRaise(body.budget_raise, nowMs) };
+  return renamed({ ...body, ...(models && { models }), ...raise, expires }, keyNames);
 }
 
 /** Returns the given rules of a group. @throws {ManageError} */
-export function toGroupChange(body: Schemas["GroupUpdate"], resolve: ResolveModel): GroupChange {
+export function toGroupChange(body: Schemas["GroupUpdate"], resolve: ResolveModel, nowMs: number): GroupChange {
   assertName(body.name);
   const { key_ceiling: ceiling } = body;
   const models = ceiling?.models?.map(resolve);
   const stored = ceiling && definedOnly(renamed({ ...ceiling, ...(models && { models }) }, limitNames));
-  return renamed({ ...body, ...(stored && { key_ceiling: stored }) }, groupNames);
+  const raise = body.budget_raise && { budget_raise: toStoredRaise(body.budget_raise, nowMs) };
+  return renamed({ ...body, ...(stored && { key_ceiling: stored }), ...raise }, groupNames);
 }
 
 const definedOnly = (value: object): object =>

@@ -39,7 +39,7 @@ describe("the maximum cost", () => {
 });
 
 test("a key without a budget has nothing to hold against", () => {
-  const caller = toCaller("key", { name: "key" });
+  const caller = toCaller("key", { name: "key" }, [], 0);
   expect(budgetsOf(caller, 0)).toBeUndefined();
   expect(budgetsOf({ ...caller, monthlyBudgetUsd: "5" }, 0)).toEqual({ budgetUsd: undefined, monthlyBudgetUsd: "5" });
 });
@@ -48,7 +48,7 @@ const team = { id: "grp_1", name: "team", budgetUsd: "7", period: "day", timeZon
 const company = { id: "grp_2", name: "company", budgetUsd: undefined, period: undefined, timeZone: undefined };
 
 test("the periods of a key's groups are those that contain the start of the request", () => {
-  const caller = toCaller("key", { name: "key" }, [team, company]);
+  const caller = toCaller("key", { name: "key" }, [team, company], 0);
   expect(budgetsOf(caller, Date.parse("2026-11-27T18:14:59.999Z"))).toEqual({
     budgetUsd: undefined,
     monthlyBudgetUsd: undefined,
@@ -90,7 +90,7 @@ describe("a spent budget", () => {
     spentUsd: async (_keyId, month) => (month === undefined ? "9.999" : (spent[month] ?? "0")),
     groupSpentUsd: async (_groupId, { fromMs }) => (fromMs <= Date.parse("2026-11-30") ? "7" : "0"),
   };
-  const monthly = toCaller("key", { name: "key", monthlyBudgetUsd: "5" });
+  const monthly = toCaller("key", { name: "key", monthlyBudgetUsd: "5" }, [], 0);
   const messageAt = (now: string, of = monthly): Promise<string | undefined> =>
     assertUnspent(of, ledger, Date.parse(now)).then(
       () => undefined,
@@ -122,7 +122,7 @@ describe("a spent budget", () => {
     "of several, the one that starts again last is told: the month of the key and %j of its group",
     async (rules, message) => {
       const group = { id: team.id, name: "team", budgetUsd: "7", ...rules };
-      const { groups } = toCaller("key", { name: "key" }, [group]);
+      const { groups } = toCaller("key", { name: "key" }, [group], 0);
       expect(await messageAt("2026-11-29T12:00Z", { ...monthly, groups })).toBe(message);
     },
   );

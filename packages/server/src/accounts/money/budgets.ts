@@ -3,6 +3,7 @@ import type { Caller, CallerGroup } from "../keys/caller.ts";
 import { ApiError } from "../../errors/api-error.ts";
 import type { ErrorDetails } from "../../errors/api-error.ts";
 import type { BudgetShortage, GroupBudget, KeyBudgets, UsageLedger } from "../ledger/usage-ledger.ts";
+import type { BudgetRaise } from "./budget-raise.ts";
 import { monthOf, startOfNextMonth } from "./month.ts";
 import { always, formatIn, periodAt } from "./period.ts";
 import type { Span } from "./period.ts";
@@ -88,24 +89,28 @@ export async function assertUnspent(
   ledger: Pick<UsageLedger, "spentUsd" | "groupSpentUsd">,
   nowMs: number,
 ): Promise<void> {
-  const { keyId, budgetUsd, monthlyBudgetUsd } = caller;
+  const { keyId, budgetUsd, monthlyBudgetUsd, budgetRaise } = caller;
   const ifSpent = async (
     usd: string | undefined,
     readSpent: () => Promise<string>,
     tell: (usd: string) => SpentBudget,
   ): Promise<SpentBudget[]> => (usd !== undefined && isAtLeastUsd(await readSpent(), usd) ? [tell(usd)] : []);
   const all = await Promise.all([
-    ifSpent(budgetUsd, () => ledger.spentUsd(keyId), totalSpent),
+    ifSpent(
+      budgetUsd,
+      () => ledger.spentUsd(keyId),
+      (usd) => totalSpent(amountOf(usd, budgetRaise)),
+    ),
     ifSpent(
       monthlyBudgetUsd,
       () => ledger.spentUsd(keyId, monthOf(nowMs)),
-      (usd) => monthSpent(usd, startOfNextMonth(nowMs)),
+      (usd) => monthSpent(amountOf(usd, budgetRaise), startOfNextMonth(nowMs)),
     ),
     ...groupBudgetsOf(caller, nowMs).map((group) =>
       ifSpent(
         group.budgetUsd,
         () => ledger.groupSpentUsd(group.id, { fromMs: group.fromMs, toMs: group.toMs }),
-        (usd) => groupSpent(usd, group),
+        (usd) => groupSpent(amountOf(usd, group.budgetRaise), group),
       ),
     ),
   ]);
@@ -113,25 +118,29 @@ export async function assertUnspent(
   if (last) throw last.error;
 }
 
-const totalSpent = (budgetUsd: string): SpentBudget => ({
+/** Returns a budget in words. @param usd it includes the raise */
+const amountOf = (usd: string, raise: BudgetRaise | undefined): string =>
+  `${usd} US dollars${raise ? ` (raised by ${raise.usd} until ${new Date(raise.untilMs).toISOString()})` : ""}`;
+
+const totalSpent = (amount: string): SpentBudget => ({
   renewsMs: always.toMs,
   error: new ApiError(
     "insufficient_quota",
-    `The budget of this key, ${budgetUsd} US dollars, is spent. Ask the operator for a larger one.`,
+    `The budget of this key, ${amount}, is spent. Ask the operator for a larger one.`,
   ),
 });
 
-function monthSpent(budgetUsd: string, renewsMs: number): SpentBudget {
+function monthSpent(amount: string, renewsMs: number): SpentBudget {
   const day = new Date(renewsMs).toISOString().slice(0, 10);
-  const message = `The monthly budget of this key, ${budgetUsd} US dollars, is spent. It starts again on ${day} (UTC), or ask the operator for a larger one.`;
+  const message = `The monthly budget of this key, ${amount}, is spent. It starts again on ${day} (UTC), or ask the operator for a larger one.`;
   return { renewsMs, error: new ApiError("insufficient_quota", message) };
 }
 
-function groupSpent(budgetUsd: string, group: GroupBudget): SpentBudget {
+function groupSpent(amount: string, group: GroupBudget): SpentBudget {
   const renewal = renewalOf(group);
   const remedy =
     renewal === "" ? "Ask the operator for a larger one." : `${renewal}, or ask the operator for a larger one.`;
-  const message = `The budget of ${nameOf(group)}, ${budgetUsd} US dollars, is spent. ${remedy}`;
+  const message = `The budget of ${nameOf(group)}, ${amount}, is spent. ${remedy}`;
   return { renewsMs: group.toMs, error: new ApiError("insufficient_quota", message, { details: detailsOf(group) }) };
 }
 

@@ -44,7 +44,7 @@ test("ACCT-06 AUTH-10 a key sees its own rules, and no part of itself", async ()
   });
   expect(Date.parse(state.created_at ?? "")).toBeGreaterThan(Date.now() - 60_000);
   // The id of a key is a part of its token.
-  for (const part of token.split(/[-_]/).slice(1)) expect(JSON.stringify(state)).not.toContain(part);
+  for (const part of token.replace("parley_", "").split(".")) expect(JSON.stringify(state)).not.toContain(part);
 });
 
 test("the time of a reset is when the limit is full again", async () => {
@@ -74,6 +74,23 @@ test("ACCT-08 ACCT-09 an unspent budget is whole, and says when it starts again"
     { scope: "key", limit_usd: "5.5", usage_usd: "0", remaining_usd: "5.5" },
     { scope: "key", limit_usd: "0.000001", usage_usd: "0", remaining_usd: "0.000001", ...month },
   ]);
+});
+
+test("a raised budget says how much of it is the raise, and until when", async () => {
+  const untilMs = Date.parse("2099-12-31T12:00:00Z");
+  const budgetRaise = { usd: "0.25", untilMs };
+  const seenWith = async (raise: typeof budgetRaise) => {
+    const rules = { budgetUsd: "5", monthlyBudgetUsd: "1.5", budgetRaise: raise };
+    return (await ask(withKey(await server().makeKey(rules)))).state.budgets;
+  };
+  const raised = { raised_usd: "0.25", raised_until: "2099-12-31T12:00:00.000Z" };
+  expect(await seenWith(budgetRaise)).toMatchObject([
+    { limit_usd: "5.25", remaining_usd: "5.25", ...raised },
+    { limit_usd: "1.75", remaining_usd: "1.75", ...raised },
+  ]);
+  const ended = await seenWith({ ...budgetRaise, untilMs: Date.now() });
+  expect(ended).toMatchObject([{ limit_usd: "5" }, { limit_usd: "1.5" }]);
+  expect(ended[0]).not.toHaveProperty("raised_until");
 });
 
 test("ACCT-08 a key whose budget is spent sees it, although its requests get 402", async () => {

@@ -6,6 +6,7 @@ import type { KeyStore } from "../../accounts/keys/key-store.ts";
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
 import type { LimitState } from "../../accounts/limits/limit-store.ts";
 import type { Limits } from "../../accounts/limits/limits.ts";
+import type { BudgetRaise } from "../../accounts/money/budget-raise.ts";
 import { groupBudgetsOf } from "../../accounts/money/budgets.ts";
 import { monthOf, startOfNextMonth } from "../../accounts/money/month.ts";
 import { modelsFor } from "../../models/pick-engine.ts";
@@ -57,13 +58,14 @@ const toTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns the budgets of a key: its total, that of the month, then those of its group and of that group's parent. */
 async function statesOf(caller: Caller, ledger: KeyStateDeps["ledger"], nowMs: number): Promise<KeyBudget[]> {
-  const { keyId, budgetUsd, monthlyBudgetUsd } = caller;
+  const { keyId, budgetUsd, monthlyBudgetUsd, budgetRaise } = caller;
   const month = { period: "month", time_zone: "UTC", resets_at: toTime(startOfNextMonth(nowMs)) } as const;
   const budgets: KeyBudget[] = [];
-  if (budgetUsd !== undefined) budgets.push({ scope: "key", ...amountsOf(budgetUsd, await ledger.spentUsd(keyId)) });
+  if (budgetUsd !== undefined)
+    budgets.push({ scope: "key", ...amountsOf(budgetUsd, await ledger.spentUsd(keyId), budgetRaise) });
   if (monthlyBudgetUsd !== undefined) {
     const spentUsd = await ledger.spentUsd(keyId, monthOf(nowMs));
-    budgets.push({ scope: "key", ...amountsOf(monthlyBudgetUsd, spentUsd), ...month });
+    budgets.push({ scope: "key", ...amountsOf(monthlyBudgetUsd, spentUsd, budgetRaise), ...month });
   }
   for (const [depth, group] of groupBudgetsOf(caller, nowMs).entries()) {
     const { id, name, budgetUsd: limitUsd, period, timeZone, fromMs, toMs } = group;
@@ -71,12 +73,18 @@ async function statesOf(caller: Caller, ledger: KeyStateDeps["ledger"], nowMs: n
     const scope = depth === 0 ? "group" : "parent_group";
     const renewal = period && timeZone && { period, time_zone: timeZone, resets_at: toTime(toMs) };
     const spentUsd = await ledger.groupSpentUsd(id, { fromMs, toMs });
-    budgets.push({ scope, name, ...amountsOf(limitUsd, spentUsd), ...renewal });
+    budgets.push({ scope, name, ...amountsOf(limitUsd, spentUsd, group.budgetRaise), ...renewal });
   }
   return budgets;
 }
 
-function amountsOf(limitUsd: string, usageUsd: string): Pick<KeyBudget, "limit_usd" | "usage_usd" | "remaining_usd"> {
+/** Returns the amounts of a budget. @param limitUsd it includes the raise */
+function amountsOf(limitUsd: string, usageUsd: string, raise: BudgetRaise | undefined): Omit<KeyBudget, "scope"> {
   const rest = new Big(limitUsd).minus(usageUsd);
-  return { limit_usd: limitUsd, usage_usd: usageUsd, remaining_usd: rest.lt(0) ? "0" : rest.toFixed() };
+  return {
+    limit_usd: limitUsd,
+    ...(raise && { raised_usd: raise.usd, raised_until: toTime(raise.untilMs) }),
+    usage_usd: usageUsd,
+    remaining_usd: rest.lt(0) ? "0" : rest.toFixed(),
+  };
 }

@@ -130,8 +130,24 @@ const disablers: Change = {
   back: "ALTER TABLE parley.keys DROP disabled_by_group; ALTER TABLE parley.admin_keys DROP disabled_by_group",
 };
 
+/** A raise is JSON. */
+const raises: Change = {
+  brings: "raises of budgets for a limited time",
+  forward: "ALTER TABLE parley.keys ADD budget_raise text; ALTER TABLE parley.groups ADD budget_raise text",
+  back: "ALTER TABLE parley.keys DROP budget_raise; ALTER TABLE parley.groups DROP budget_raise",
+};
+
 /**
  * The changes after version 1: the first one leads to version 2. A released change is never edited; later changes are added
  * at the end. `test/state/postgres-changes.test.ts` makes each of them forward, back and forward.
  */
-export const changes: readonly Change[] = [serverRegister, limits, keyChanges, groups, admin, idempotency, disablers];
+export const changes: readonly Change[] = [
+  serverRegister,
+  limits,
+  keyChanges,
+  groups,
+  admin,
+  idempotency,
+  disablers,
+  raises,
+];
