@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "@parley/common/free-port";
 import type { Command } from "../command.ts";
 import type { Service } from "../services.ts";
 import { buildImage, docker } from "./docker.ts";
@@ -46,15 +46,6 @@ export async function startService(service: Service, logFile: string, stop: Abor
     environment: Object.fromEntries(names.map((name) => [name, `http://127.0.0.1:${portOf(name)}`])),
     stop: end,
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // it listens on TCP
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Waits until the port accepts connections, or until the signal. */

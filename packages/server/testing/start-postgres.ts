@@ -5,7 +5,7 @@ import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { Client } from "pg";
-import { freePort } from "./free-port.ts";
+import { freePort } from "@parley/common/free-port";
 import { until } from "./until.ts";
 
 /** Debian installs the programs outside the PATH, in a folder for each version. */

@@ -2,10 +2,11 @@ import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Valkey } from "iovalkey";
-import { freePort, isPortOpen } from "./free-port.ts";
+import { freePort } from "@parley/common/free-port";
 import { until } from "./until.ts";
 
 /** The server that is installed: Valkey, or Redis; undefined if neither is. */
@@ -63,4 +64,15 @@ export async function startValkey(...args: readonly string[]): Promise<TestValke
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** Returns whether a server accepts connections at this port of the loopback interface. */
+export async function isPortOpen(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  const isOpen = await once(socket, "connect").then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isOpen;
 }
