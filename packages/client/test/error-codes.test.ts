@@ -15,7 +15,7 @@ import { playing, scenarios } from "./scenarios.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-  const settings = { bodyTimeoutMs: 500, requestTimeoutMs: 1000, queueLength: 0, drainMs: 50 };
+  const settings = { bodyTimeoutMs: 1000, requestTimeoutMs: 2000, queueLength: 0, drainMs: 50 };
   server = await startTestServer({ settings, scenarios });
 });
 afterAll(() => server[Symbol.asyncDispose]());

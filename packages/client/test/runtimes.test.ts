@@ -149,7 +149,7 @@ async function runInBrowser(chromium: string, place: "page" | "worker"): Promise
     "/probe.js": ["text/javascript", await bundleProbe("es")],
   };
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const timer = setTimeout(() => reject(new Error("the page has reported nothing in 20 seconds")), 20_000);
+  const timer = setTimeout(() => reject(new Error("the page has reported nothing in 50 seconds")), 50_000);
   const site = createServer((request, response) => {
     const [type, body] = files[request.url ?? ""] ?? ["text/plain", ""];
     response.setHeader("content-type", type).end(body);

@@ -13,8 +13,8 @@ describe("a vLLM whose core has died while its API still answers", () => {
     ...quickTimings,
     startSilenceMs: 60_000,
     watchEveryMs: 1000,
-    restartFirstMs: 500,
-    maxRestartMs: 500,
+    restartFirstMs: 1500,
+    maxRestartMs: 1500,
   };
 
   test("is not ready once a request has failed, and is started again", async () => {

@@ -10,7 +10,7 @@ import { neverEnding, startMini } from "./start-engines.ts";
 import type { StartedEngine } from "./start-engines.ts";
 
 const patienceMs = 180_000;
-const idleMs = 500;
+const idleMs = 1000;
 let started: StartedEngine;
 let endless: Record<string, number>;
 beforeAll(async () => {

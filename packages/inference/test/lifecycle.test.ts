@@ -22,7 +22,7 @@ const scenarios: Script["scenarios"] = {
   spin: [{ role: true }, { text: "a" }, { spin: true }],
   stall: [{ role: true }, { text: "a" }, { stall: true }],
 };
-const quick = { restartFirstMs: 50, watchEveryMs: 50, unansweredMs: 700, stallMs: 500 };
+const quick = { restartFirstMs: 50, watchEveryMs: 50, unansweredMs: 1500, stallMs: 1500 };
 const play = (name: string): Ask => ({ say: `script:${name}` });
 const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
 
@@ -57,7 +57,7 @@ describe("an engine process that fails while it streams", () => {
     expect(engine.state).toBe("crashed");
     await until("the reason is known", () => engine.stateReason.includes("SIGKILL"));
     expect(await ask(engine, {}).catch(kindOf)).toBe("unavailable");
-    expect(await countTokens(engine, requestFor({}), AbortSignal.timeout(1000)).catch(kindOf)).toBe("unavailable");
+    expect(await countTokens(engine, requestFor({}), AbortSignal.timeout(10_000)).catch(kindOf)).toBe("unavailable");
   });
 
   test("a stall is the caller's to end: the process stays", async () => {
@@ -79,7 +79,7 @@ describe("closing", () => {
     const { engine } = started;
     await engine.whenReady();
     const stream = askOne(engine, play("soon"));
-    await until("it runs", async () => (await engine.status(AbortSignal.timeout(1000))).running === 1);
+    await until("it runs", async () => (await engine.status(AbortSignal.timeout(10_000))).running === 1);
     const closing = engine.close(10_000);
     expect(await ask(engine, {}).catch(kindOf)).toBe("unavailable");
     expect(await stream).toMatchObject({ text: "done", finish: "stop" });
@@ -95,7 +95,7 @@ describe("closing", () => {
     const { engine, runFolder } = started;
     await engine.whenReady();
     const stream = ask(engine, play("endless")).catch(kindOf);
-    await until("it runs", async () => (await engine.status(AbortSignal.timeout(1000))).running === 1);
+    await until("it runs", async () => (await engine.status(AbortSignal.timeout(10_000))).running === 1);
     await Promise.all([engine.close(graceMs), engine.close(graceMs)]);
     expect(await stream).toBe("crashed");
     expect(readdirSync(runFolder).filter((file) => file.endsWith(".sock"))).toEqual([]);
@@ -154,7 +154,7 @@ describe("an owner that ends", () => {
       const owner = await own(driver, "stay");
       expect(isAlive(owner.enginePid)).toBe(true);
       owner.process.kill("SIGKILL");
-      await until("the engine is gone", () => !isAlive(owner.enginePid), 5000);
+      await until("the engine is gone", () => !isAlive(owner.enginePid));
       expect(readdirSync(owner.runFolder)).toHaveLength(1);
       await using next = startScripted(undefined, undefined, undefined, owner.runFolder);
       await next.engine.whenReady();
@@ -168,7 +168,7 @@ describe("an owner that ends", () => {
   ] as const)("%s", async (_title, then) => {
     const owner = await own("scripted", then);
     await expect(once(owner.process, "exit")).resolves.toEqual([0, null]);
-    await until("the engine is gone", () => !isAlive(owner.enginePid), 5000);
+    await until("the engine is gone", () => !isAlive(owner.enginePid));
     rmSync(owner.runFolder, { recursive: true, force: true });
   });
 });

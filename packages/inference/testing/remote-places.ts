@@ -111,7 +111,7 @@ export async function start(
 ): Promise<Engine> {
   const engine = startElsewhere(
     places.map(({ url }) => url),
-    { servedName: "there", timings: { ...quickTimings, stallMs: 500 }, ...changes },
+    { servedName: "there", timings: { ...quickTimings, stallMs: 1500 }, ...changes },
   );
   closing.push(() => engine.close(0));
   await engine.whenReady();

@@ -83,8 +83,11 @@ describe("a limit that is too low", () => {
     expect(stdout).toContain("1024 allow 416 connections, fewer than PARLEY_MAX_SOCKETS=500");
     const start = folder.quick({ ...env, PARLEY_MAX_SOCKETS: "500" });
     await using server = new CliProcess(["start"], { ...start, wrapper: limitedTo(1024) });
-    await baseUrlOf(server);
-    expect(server.stdout).toMatch(/"level":"warn".*fewer than PARLEY_MAX_SOCKETS=500.*raise the limit to 1192/);
+    const warning = /"level":"warn".*fewer than PARLEY_MAX_SOCKETS=500.*raise the limit to 1192/;
+    await until(
+      () => server.stdout,
+      (log) => warning.test(log),
+    );
   });
 
   test("to take connections at all is refused, with what to do", async () => {

@@ -8,7 +8,7 @@ const folder = useFolder();
 /** Asks on a connection of its own. @returns the status, or the code of the error */
 const ask = (port: number): Promise<string> =>
   new Promise((resolve) => {
-    const asked = get({ host: "127.0.0.1", port, path: "/health", agent: false, timeout: 5000 }, (answer) => {
+    const asked = get({ host: "127.0.0.1", port, path: "/health", agent: false, timeout: 30_000 }, (answer) => {
       answer.resume();
       resolve(String(answer.statusCode));
     });

@@ -7,7 +7,6 @@ import { useServer } from "./use-server.ts";
 // Tests of the bytes on the wire, which HTTP clients hide.
 
 const server = useServer({
-  settings: { headTimeoutMs: 400 },
   scenarios: {
     slow: [{ role: true }, { text: "slow" }, { wait_ms: 150 }, { finish: "stop" }],
     stall: [{ role: true }, { stall: true }],
@@ -111,10 +110,12 @@ describe("paths and methods in unusual spellings", () => {
 });
 
 describe("the head", () => {
+  const hasty = useServer({ settings: { headTimeoutMs: 400 } });
+
   test.each(["", "GET /v1/mod", "GET /v1/models HTTP/1.1\r\nAuthorization: Bea"])(
     "HTTP-19 that does not come in time is answered with 408: %j",
     async (bytes) => {
-      using connection = await RawConnection.open(server().origin);
+      using connection = await RawConnection.open(hasty().origin);
       connection.send(bytes);
       const answer = await connection.read();
       expect(answer?.status).toBe(408);
@@ -181,9 +182,13 @@ describe("a connection", () => {
       (running) => running === 0,
       1000,
     );
-    const lines = server()
-      .logLines.slice(before)
-      .filter((line) => line.includes('"msg":"request"'));
+    const lines = await until(
+      () =>
+        server()
+          .logLines.slice(before)
+          .filter((line) => line.includes('"msg":"request"')),
+      ({ length }) => length > 0,
+    );
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('"outcome":"cancelled"');
     expect(lines[0]).toContain('"status":499');

@@ -84,7 +84,7 @@ describe("when all answers together hold too much", () => {
 
 describe("a client that does not read a large answer", () => {
   const server = useServer({
-    settings: { slowReaderMs: 300 },
+    settings: { slowReaderMs: 1200 },
     scenarios: {
       huge: [{ role: true, tokens: 0 }, ...Array.from({ length: 12 }, () => text(1_000_000)[1]), { finish: "stop" }],
     },

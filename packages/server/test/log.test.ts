@@ -16,7 +16,7 @@ async function serveThenStop(target: string): Promise<number | string | null> {
   // The log cuts a path of 4,000 characters. 400 lines with it are more than the buffer of a pipe.
   const long = new URL(`/${"x".repeat(4000)}`, base);
   for (let count = 0; count < 400; count += 1) expect((await fetch(long)).status).toBe(404);
-  const health = await fetch(new URL("/health", base), { signal: AbortSignal.timeout(5000) });
+  const health = await fetch(new URL("/health", base), { signal: AbortSignal.timeout(30_000) });
   expect(health.status).toBe(200);
   server.child.kill("SIGTERM");
   return (await server.result()).code;

@@ -94,7 +94,7 @@ describe("a collector that", () => {
     await server.complete({ max_completion_tokens: 8 });
     const beganMs = performance.now();
     await server.running.close();
-    expect(performance.now() - beganMs).toBeLessThan(3000);
+    expect(performance.now() - beganMs).toBeLessThan(8000);
   });
 
   test("never answers gets no more spans than 4,096 that wait, and the rest is counted at once", async () => {

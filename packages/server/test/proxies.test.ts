@@ -58,7 +58,7 @@ describe("a proxy that cuts a silence of a second", () => {
     slow: [{ wait_ms: 3000 }, { role: true }, { text: "one" }, { wait_ms: 3000 }, { finish: "stop" }],
   };
   const usual = useServer({ scenarios });
-  const quick = useServer({ scenarios, settings: { firstEventMs: 300, keepAliveMs: 300 } });
+  const quick = useServer({ scenarios, settings: { firstEventMs: 100, keepAliveMs: 100 } });
   const asked = { ...play("slow"), stream: true };
 
   async function ask(server: TestServer): Promise<string> {

@@ -148,10 +148,9 @@ describe.each(proxies)("$program with `deploy/proxies/$file`", ({ file, program,
       const answer = await chat({ ...play("slow"), stream: true });
       expect(answer.headers["content-type"]).toMatch(/^text\/event-stream/);
       const [first] = (await once(answer, "data")) as [Buffer]; // the event of Node
-      const firstMs = performance.now();
       expect(first.toString("utf8")).toMatch(/^data: /);
-      expect(await text(answer)).toContain("[DONE]");
-      expect(performance.now() - firstMs).toBeGreaterThan(1000);
+      expect(first.toString("utf8")).not.toContain('"content":"b"');
+      expect(await text(answer)).toMatch(/"content":"b".*\[DONE\]/s);
     });
 
     test("ends a generation whose caller hangs up", async () => {

@@ -125,9 +125,12 @@ describe("a token of an identity provider", () => {
     if (typeof fault === "string") expect(said).toBe(fault);
     else expect(said).toMatch(fault);
     expect(await server.running.keys.list()).toEqual(before);
-    expect(server.logLines.some((line) => line.includes(`"token_fault":"The token is refused: ${said}."`))).toBe(true);
-    expect(server.logLines.join()).not.toContain(token.split(".")[1]);
     const entry = await refusalAfter(server, lastId);
+    await until(
+      () => server.logLines,
+      (lines) => lines.some((line) => line.includes(`"token_fault":"The token is refused: ${said}."`)),
+    );
+    expect(server.logLines.join()).not.toContain(token.split(".")[1]);
     expect(entry).toMatchObject({ outcome: "refused", attempts: 1, target: {}, from: { agent: "forger/1" } });
     expect(entry.from.address).toMatch(/127\.0\.0\.1$/);
     expect(entry.reason).toBe(`The token is refused: ${said}. Nobody has verified its claims: ${claimsOf(token)}.`);

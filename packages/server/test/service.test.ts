@@ -52,6 +52,7 @@ describe("the unit for systemd", () => {
       },
       stdio: ["ignore", "ignore", "pipe"],
     });
+    const closed = once(child, "close");
     let stderr = "";
     child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
     const url = await until(
@@ -65,7 +66,7 @@ describe("the unit for systemd", () => {
     const answer = await fetch(`${url}/chat/completions`, chatInit({ ...play("slow"), stream: true }, { headers }));
     child.kill("SIGTERM");
     expect(await answer.text()).toContain("[DONE]");
-    if (child.exitCode === null) await once(child, "exit");
+    await closed;
     expect(child.exitCode).toBe(0);
     expect(stderr).toContain("Parley has stopped.");
   });

@@ -20,16 +20,21 @@ const waitForExit = (pid: number): Promise<boolean> =>
   );
 
 describe("the end", () => {
-  const scenarios = { slow: [{ text: "a" }, { wait_ms: 700 }, { text: "b" }, { finish: "stop" }] };
+  const scenarios = {
+    slow: [{ text: "a" }, { wait_ms: 700 }, { text: "b" }, { finish: "stop" }],
+    stall: [{ text: "a" }, { stall: true }],
+  };
 
-  async function startSlow(): Promise<{ server: CliProcess; stream: Promise<string>; dataDir: string }> {
+  async function startSlow(
+    name: keyof typeof scenarios = "slow",
+  ): Promise<{ server: CliProcess; stream: Promise<string>; dataDir: string }> {
     const script = join(folder.path(), "slow.json");
     writeFileSync(script, JSON.stringify({ scenarios }));
     const settings = folder.quick({ PARLEY_API_KEY: "environment-key-0123456789", PARLEY_SCRIPT: script });
     const server = new CliProcess(["start"], settings);
     const headers = { authorization: "Bearer environment-key-0123456789" };
     const url = `${await baseUrlOf(server)}/chat/completions`;
-    const response = await fetch(url, chatInit({ ...play("slow"), stream: true }, { headers }));
+    const response = await fetch(url, chatInit({ ...play(name), stream: true }, { headers }));
     return { server, stream: response.text().catch(() => "cut"), dataDir: settings.env.PARLEY_DATA_DIR };
   }
 
@@ -44,7 +49,7 @@ describe("the end", () => {
   });
 
   test("a second Ctrl-C is immediate", async () => {
-    const { server, stream } = await startSlow();
+    const { server, stream } = await startSlow("stall");
     await using _server = server;
     server.child.kill("SIGINT");
     await server.says(/Stopping/);
@@ -54,13 +59,13 @@ describe("the end", () => {
   });
 
   test("/ready changes first, and requests are still accepted", async () => {
-    const settings = folder.quick({ PARLEY_LAME_DUCK_SECONDS: "2", PARLEY_API_KEY: "environment-key-0123456789" });
+    const settings = folder.quick({ PARLEY_LAME_DUCK_SECONDS: "4", PARLEY_API_KEY: "environment-key-0123456789" });
     await using server = new CliProcess(["start"], settings);
     const url = await baseUrlOf(server);
     const ready = async (): Promise<unknown> => (await fetch(new URL("/ready", url))).json();
     expect(await ready()).toMatchObject({ status: "ready" });
     server.child.kill("SIGTERM");
-    await server.says(/Stopping in 2 s/);
+    await server.says(/Stopping in 4 s/);
     expect(await ready()).toMatchObject({ status: "draining" });
     const headers = { authorization: "Bearer environment-key-0123456789" };
     expect((await fetch(`${url}/chat/completions`, chatInit({}, { headers }))).status).toBe(200);

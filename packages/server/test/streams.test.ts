@@ -81,14 +81,13 @@ describe("an engine that dies in mid-stream", () => {
 
 describe("time", () => {
   const server = useServer({
-    settings: { firstEventMs: 60, keepAliveMs: 50, requestTimeoutMs: 700 },
+    settings: { firstEventMs: 60, keepAliveMs: 50, requestTimeoutMs: 2000 },
     scenarios: {
       silent: [{ stall: true }],
       "silent later": [...begun, { stall: true }],
       late: [{ wait_ms: 400 }, ...begun, { finish: "stop" }],
       "late refusal": [{ wait_ms: 200 }, { refuse: "no" }],
       "late failure": [{ wait_ms: 200 }, { fail: "no" }],
-      "at once": [...begun, { finish: "stop" }],
     },
   });
 
@@ -104,7 +103,6 @@ describe("time", () => {
     const { end, comments, text } = await streamOf(server(), "late");
     expect([end, text]).toEqual(["done", "one two"]);
     expect(comments).toBeGreaterThanOrEqual(2);
-    expect((await streamOf(server(), "at once")).comments).toBe(0);
   });
 
   test.each(["silent", "silent later"])(
@@ -137,7 +135,7 @@ describe("events", () => {
   });
 
   test("STRM-37 are the same for any cuts of the engine's bytes", async () => {
-    expect(await streamOf(server(), "split")).toMatchObject({ end: "done", text: "one two" });
+    expect(await streamOf(server(), "split")).toMatchObject({ end: "done", text: "one two", comments: 0 });
   });
 
   test("OPS-04 of streams side by side do not mix", async () => {
@@ -214,7 +212,7 @@ const pieces = (count: number): readonly ScriptStep[] => [
 
 describe("a reader that takes nothing", () => {
   const server = useServer({
-    settings: { slowReaderMs: 250, requestTimeoutMs: 4000 },
+    settings: { slowReaderMs: 1000, requestTimeoutMs: 20_000 },
     scenarios: {
       flood: pieces(1000),
       river: pieces(100),
@@ -248,7 +246,7 @@ describe("a reader that takes nothing", () => {
       // The pauses together are longer than one pause of a reader may be.
       if (parts.length % 20 === 0 && pauses < 20) {
         pauses += 1;
-        await new Promise((resolve) => setTimeout(resolve, 40));
+        await new Promise((resolve) => setTimeout(resolve, 60));
       }
     }
     expect(judgeStream({}, Buffer.concat(parts).toString("utf8")).end).toBe("done");
@@ -257,7 +255,7 @@ describe("a reader that takes nothing", () => {
 
 describe("a reader that takes nothing while its stream fails", () => {
   const server = useServer({
-    settings: { requestTimeoutMs: 800, slowReaderMs: 900 },
+    settings: { requestTimeoutMs: 3000, slowReaderMs: 4000 },
     scenarios: { flood: pieces(1000) },
   });
 

@@ -55,7 +55,10 @@ describe("a traced request", () => {
       key: "service.name",
       value: { stringValue: "parley" },
     });
-    expect(await server.gauge('parley_spans_total{outcome="sent"}')).toBe(3);
+    await until(
+      () => server.gauge('parley_spans_total{outcome="sent"}'),
+      (sent) => sent === 3,
+    );
   });
 
   test("belongs to the caller's trace, and a caller that does not sample gets none", async () => {
@@ -148,8 +151,10 @@ describe("workers", () => {
     closing.push(() => workers.server[Symbol.asyncDispose]());
     await Promise.all(Array.from({ length: 6 }, async () => (await send(workers.url)).arrayBuffer()));
     await until(collector.spans, ({ length }) => length === 18);
-    const metrics = await (await fetch(workers.metricsUrl)).text();
-    expect(metrics).toContain('parley_spans_total{outcome="sent"} 18');
+    await until(
+      async () => (await fetch(workers.metricsUrl)).text(),
+      (metrics) => metrics.includes('parley_spans_total{outcome="sent"} 18'),
+    );
     expect(collector.instances().size).toBe(2);
     // The spans of the last requests are sent at the drain.
     await (await send(workers.url)).arrayBuffer();

@@ -19,14 +19,14 @@ describe("the end of a server with workers", () => {
   };
 
   test("SIGTERM to the parent, or to all of its processes, lets all streams end", async () => {
-    const workers = await startWorkers(folder, { PARLEY_LAME_DUCK_SECONDS: "0.2" });
+    const workers = await startWorkers(folder, { PARLEY_LAME_DUCK_SECONDS: "2" });
     await using server = workers.server;
     const streams = await stream(workers);
     const pids = workersOf(workers);
     for (const pid of pids) process.kill(pid, "SIGTERM");
     for (const pid of pids) process.kill(pid, "SIGINT");
     server.child.kill("SIGTERM");
-    await server.says(/Stopping in 0.2 s/);
+    await server.says(/Stopping in 2 s/);
     expect(await (await fetch(new URL("/ready", workers.url))).json()).toMatchObject({ status: "draining" });
     for (const text of await Promise.all(streams)) expect(text).toContain("[DONE]");
     expect((await server.result()).code).toBe(0);

@@ -30,8 +30,12 @@ describe("a server with two workers", () => {
   test("has two processes, and both answer", async () => {
     expect(workersOf(workers)).toHaveLength(2);
     expect(await statuses(workers.url, 8, key)).toEqual(Array.from({ length: 8 }, () => 200));
+    // A worker that has no processor takes no connection.
     await until(
-      () => new Set(Array.from(workers.server.stdout.matchAll(/"worker":(\d).*"msg":"request"/g), ([, one]) => one)),
+      async () => {
+        await statuses(workers.url, 4, key);
+        return new Set(Array.from(workers.server.stdout.matchAll(/"worker":(\d).*"msg":"request"/g), ([, one]) => one));
+      },
       (seen) => seen.size === 2,
     );
   });
@@ -151,7 +155,7 @@ describe("a server with two workers", () => {
     );
     process.kill(victim, "SIGKILL");
     // Its streams are those that one worker had: about half of them.
-    const left = await until(rowsOf, (rows) => rows.some(({ outcome }) => outcome !== "open"), 2000);
+    const left = await until(rowsOf, (rows) => rows.some(({ outcome }) => outcome !== "open"));
     const abandoned = left.filter(({ outcome }) => outcome === "abandoned");
     const others = 8 - abandoned.length;
     expect(others).toBeGreaterThan(0);

@@ -123,12 +123,11 @@ describe("a start", () => {
   });
 
   test("that logs nothing is ended, and one that logs progress is not", async () => {
-    const timings = { ...quick, startSilenceMs: 400 };
-    const silent = supervise(stay, { timings });
+    const silent = supervise(stay, { timings: { ...quick, startSilenceMs: 400 } });
     await until("it is tried again", () => silent.supervisor.restarts > 0);
     expect(silent.supervisor.logLines).toContain("no output for 400 ms while starting");
-    const talking = `let n = 0; setInterval(() => { console.error(++n); if (n === 30) ${ready} }, 50); ${stay}`;
-    const slow = supervise(talking, { timings });
+    const talking = `let n = 0; setInterval(() => { console.error(++n); if (n === 30) ${ready} }, 100); ${stay}`;
+    const slow = supervise(talking, { timings: { ...quick, startSilenceMs: 2500 } });
     await slow.supervisor.whenReady();
     expect(slow.supervisor.restarts).toBe(0);
   });
@@ -189,7 +188,7 @@ describe("a start", () => {
 });
 
 describe("a ready engine", () => {
-  const dies = `${ready}${stay} setTimeout(() => process.exit(9), 60);`;
+  const dies = `${ready}${stay} setTimeout(() => process.exit(9), 200);`;
 
   test("that dies is started again, and can be waited for", async () => {
     const { supervisor, reports, states } = supervise(ready + stay);

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { until } from "@parley/server/testing";
 import { maxPerMinute } from "../../src/accounts/manage/refused-attempts.ts";
 import { startAdmin } from "./use-admin.ts";
 import type { AdminServer } from "./use-admin.ts";
@@ -31,8 +32,12 @@ test("unknown, malformed, disabled, expired and missing admin keys get one and t
   const disabled = await admin.makeKey(["keys:read"], { name: "disabled" });
   const { data } = await admin.local("listAdminKeys", { id: undefined, query: { name: "disabled" }, body: undefined });
   await admin.local("disableAdminKey", { id: data[0]?.id ?? "", query: {}, body: undefined });
-  const expired = await admin.makeKey(["keys:read"], { expires: new Date(Date.now() + 200).toISOString() });
-  await new Promise((resolve) => setTimeout(resolve, 250));
+  const expiresMs = Date.now() + 1000;
+  const expired = await admin.makeKey(["keys:read"], { expires: new Date(expiresMs).toISOString() });
+  await until(
+    () => Date.now(),
+    (now) => now > expiresMs,
+  );
   const { token: chatKey } = await admin.local("createKey", { id: undefined, query: {}, body: { name: "chat" } });
   const tokens = [`${wrong.slice(0, -2)}AA`, "parley_admin_0123456789ab.x", disabled, expired, chatKey, "x"];
   const replies = await Promise.all(tokens.map(self));

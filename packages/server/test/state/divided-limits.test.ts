@@ -53,7 +53,7 @@ describe.skipIf(valkeyProgram === undefined)("limits while Valkey is away (this 
   }
 
   const isBack = (servers: readonly TestServer[]): Promise<unknown> =>
-    until(() => servers.every(({ shared }) => shared.isReachable() && !shared.hasUnended()), Boolean, 5000);
+    until(() => servers.every(({ shared }) => shared.isReachable() && !shared.hasUnended()), Boolean);
 
   /** Takes requests of all servers in turn until each refuses. */
   async function takeAll(servers: readonly TestServer[], of = key): Promise<readonly LimitLease[]> {
@@ -71,7 +71,7 @@ describe.skipIf(valkeyProgram === undefined)("limits while Valkey is away (this 
     for (const lease of first) await lease.commit(0);
     await valkey.signal("SIGKILL");
     const isAway = (): boolean => servers.every((server) => !server.shared.isReachable());
-    await until(isAway, Boolean, 5000);
+    await until(isAway, Boolean);
     expect(servers.map(({ limits }) => [limits.isReachable(), limits.isDivided()])).toEqual(
       servers.map(() => [true, true]),
     );
@@ -105,7 +105,7 @@ describe.skipIf(valkeyProgram === undefined)("limits while Valkey is away (this 
     const servers = await openServers();
     const limits = keyOf({ keyId: "later", concurrency: 6 });
     await valkey.signal("SIGKILL");
-    await until(() => servers.every((server) => !server.shared.isReachable()), Boolean, 5000);
+    await until(() => servers.every((server) => !server.shared.isReachable()), Boolean);
     servers.forEach((server) => server.limits.isDivided());
     now += 60_000;
     const leases = await takeAll(servers, limits);
@@ -128,7 +128,7 @@ describe.skipIf(valkeyProgram === undefined)("limits while Valkey is away (this 
     const servers = await openServers();
     const [one] = servers;
     await valkey.signal("SIGKILL");
-    await until(() => servers.every((server) => !server.shared.isReachable()), Boolean, 5000);
+    await until(() => servers.every((server) => !server.shared.isReachable()), Boolean);
     one?.limits.isDivided();
     now += 60_000;
     await expect(one?.limits.take(keyOf({ perMinute: { requests: 2, tokens: 6000 } }))).rejects.toThrow(StateError);

@@ -81,7 +81,7 @@ describe("a ledger that answers late, as one over a network does", () => {
       open: (...args) => (isAway ? Promise.reject(new Error("away")) : ledger.open(...args)),
       assertWritable: async () => {
         if (!isAway) return ledger.assertWritable();
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await new Promise((resolve) => setTimeout(resolve, 250));
         failures += 1;
         throw new Error("no answer in time");
       },
@@ -93,7 +93,7 @@ describe("a ledger that answers late, as one over a network does", () => {
         (count) => count > 0,
       );
       isAway = false;
-      await until(() => recorder.isHealthy, Boolean, 1000);
+      await until(() => recorder.isHealthy, Boolean, 3000);
       const entry = await recorder.open(costly);
       await entry.rollback();
     });

@@ -5,6 +5,7 @@ import {
   keyStoreContract,
   limitStoreContract,
   overallLimits,
+  until,
   usageLedgerContract,
 } from "@parley/server/testing";
 import type {
@@ -174,19 +175,22 @@ describe("the slots of the parent", () => {
     return { queue, held, slots, [Symbol.dispose]: () => slots[Symbol.dispose]() };
   }
 
-  const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+  /** Waits until the parent has so many requests with a slot, and so many in its queue. */
+  const untilThere = ({ queue }: ReturnType<typeof open>, taken: number, waiting: number): Promise<unknown> =>
+    until(
+      () => [queue.taken, queue.waiting],
+      (seen) => seen[0] === taken && seen[1] === waiting,
+    );
 
   test("are taken, waited for and freed as in one process", async () => {
     using opened = open();
     const entered = opened.slots.queueOf("m");
     const first = await entered.enter(request, signal());
     const second = entered.enter(request, signal());
-    await settled();
-    expect([opened.queue.taken, opened.queue.waiting]).toEqual([1, 1]);
+    await untilThere(opened, 1, 1);
     first.commit({ usage: { completionTokens: 5 } });
     (await second).rollback();
-    await settled();
-    expect([opened.queue.taken, opened.queue.waiting]).toEqual([0, 0]);
+    await untilThere(opened, 0, 0);
   });
 
   test("a caller who leaves the queue gets its reason at once, and its place is free", async () => {
@@ -195,11 +199,10 @@ describe("the slots of the parent", () => {
     await entered.enter(request, signal());
     const leaving = new AbortController();
     const waiting = entered.enter(request, leaving.signal);
-    await settled();
+    await untilThere(opened, 1, 1);
     leaving.abort(new Error("gone"));
     await expect(waiting).rejects.toThrow("gone");
-    await settled();
-    expect([opened.queue.taken, opened.queue.waiting]).toEqual([1, 0]);
+    await untilThere(opened, 1, 0);
   });
 
   test("a refusal keeps its class, code and headers", async () => {
@@ -217,7 +220,7 @@ describe("the slots of the parent", () => {
     const entered = opened.slots.queueOf("m");
     await entered.enter(request, signal());
     const waiting = Promise.allSettled([entered.enter(request, signal())]);
-    await settled();
+    await untilThere(opened, 1, 1);
     opened.held.release();
     expect(await waiting).toMatchObject([{ reason: { message: expect.stringContaining("left the queue") } }]);
     expect([opened.queue.taken, opened.queue.waiting]).toEqual([0, 0]);

@@ -137,7 +137,7 @@ for (const [name, start] of limitServers)
       await served.commit(400);
       await refused.rollback();
       await server.restart();
-      expect(await until(() => remaining(opened.limits).catch(() => undefined), Boolean, 3000)).toBeDefined();
+      expect(await until(() => remaining(opened.limits).catch(() => undefined), Boolean)).toBeDefined();
       expect(opened.limits.isReachable()).toBe(true);
       await until(
         () => remaining(opened.limits),
