@@ -10,7 +10,7 @@ const scenarios = {
   slow: [
     { role: true },
     { text: "The first words" },
-    { wait_ms: 4000 },
+    { wait_ms: 6000 },
     { text: " and the rest." },
     { finish: "stop" },
   ],
@@ -86,7 +86,7 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
       await open("/docs/try");
       await write("script:slow");
       await send();
-      await page.getByText("The first words").first().waitFor({ timeout: 3000 });
+      await page.getByText("The first words").first().waitFor({ timeout: 5000 });
       expect(await choices().innerText()).not.toContain("the rest");
       expect((await server.ledger()).at(-1)?.outcome).toBe("open");
       await page.getByText("The whole answer took").waitFor();
