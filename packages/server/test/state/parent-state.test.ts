@@ -190,7 +190,7 @@ describe("the slots of the parent", () => {
     await untilThere(opened, 1, 1);
     first.commit({ usage: { completionTokens: 5 } });
     (await second).rollback();
-    await untilThere(opened, 0, 0);
+    expect(await untilThere(opened, 0, 0)).toEqual([0, 0]);
   });
 
   test("a caller who leaves the queue gets its reason at once, and its place is free", async () => {
