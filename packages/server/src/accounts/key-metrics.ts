@@ -51,7 +51,12 @@ function addRemaining(registers: Registry[], seen: ReadonlySet<string>, sources:
     registers,
     collect: async () => {
       gauge.reset();
-      await Promise.all(Array.from(seen, (id) => showRemaining(gauge, id, sources))).catch(() => gauge.reset());
+      try {
+        // One after the other, so a request waits for at most one of these queries.
+        for (const id of seen) await showRemaining(gauge, id, sources);
+      } catch {
+        gauge.reset();
+      }
     },
   });
 }
