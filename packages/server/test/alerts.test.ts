@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { modelId, startTestServer, until, withKey } from "@parley/server/testing";
+import { miniFolder } from "@parley/inference/testing";
+import { openPlace } from "@parley/inference/testing/places";
+import { miniId, modelId, startTestServer, until, withKey } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
 interface Rule {
@@ -16,7 +19,7 @@ interface Rule {
 interface Panel {
   readonly title: string;
   readonly gridPos: { readonly x: number; readonly y: number };
-  readonly targets?: readonly { readonly expr: string }[];
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
 const deploy = join(import.meta.dirname, "../../../deploy");
@@ -25,20 +28,49 @@ const text = readFileSync(file, "utf8");
 const { panels } = JSON.parse(readFileSync(join(deploy, "grafana.json"), "utf8")) as {
   readonly panels: readonly Panel[];
 };
-const queries = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
+const queries = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
 const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 const { groups } = parse(text) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
-const server = useServer({ settings: { tokensPerMinute: 100, metricsKeys: 2 } });
+const server = useServer({ settings: { tokensPerMinute: 100 } });
 
-/** The page of metrics. It has a line for each series, with its labels if the series has a value. */
-const shown = async (): Promise<string> => server().metrics();
+/** The page of metrics of a server with a local and a remote model that has answered and refused requests. */
+let page = "";
+beforeAll(async () => {
+  const remote = { urls: [(await openPlace()).url], model: "there", tokenizer: miniFolder };
+  const models = { "model-1": {}, "model-1-mini": { engine: "remote", remote } } as const;
+  await using observed: TestServer = await startTestServer({
+    settings: { tokensPerMinute: 200, metricsKeys: 2, models },
+  });
+  for (const model of [modelId, miniId]) await observed.complete({ model, max_completion_tokens: 8 });
+  await observed.refuse({ max_completion_tokens: 1000 });
+  await until(
+    () => observed.gauge('parley_refusals_total{bound="tokens"}'),
+    (count) => count === 1,
+  );
+  page = await observed.metrics();
+});
 
-/** Returns the metrics of a query that the server does not have. */
-async function missingOf(expr: string): Promise<string[]> {
-  const page = await shown();
+/** Labels that Prometheus adds to all series, and the bound of a bucket. */
+const ofPrometheus = ["instance", "job", "le"];
+const labelsOf = (name: string): string[] =>
+  (page.match(new RegExp(`^${name}(?:_bucket)?[{ ].*`, "gm")) ?? []).flatMap((line) =>
+    [...line.matchAll(/(\w+)="/g)].map(([, label = ""]) => label),
+  );
+
+/** Returns the metrics of a query that the server does not have, and the labels that they do not have. */
+function missingOf(expr: string): string[] {
+  if (expr.startsWith("up{")) return [];
   const names = [...expr.matchAll(/\b(?:parley|process)_[a-z_]+/g)].map(([name]) => name.replace(/_bucket$/, ""));
-  return names.length === 0 ? ["none is named"] : names.filter((name) => !page.includes(`# TYPE ${name} `));
+  const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels = ""]) => labels.split(", "));
+  const asked = [...grouped, ...[...expr.matchAll(/(\w+)(?:=~|!=|=)"/g)].map(([, label = ""]) => label)];
+  const wrong = names.flatMap((name) => {
+    const known = new Set([...ofPrometheus, ...labelsOf(name)]);
+    return asked.filter((label) => !known.has(label)).map((label) => `${name} ${label}`);
+  });
+  return names.length === 0
+    ? ["none is named"]
+    : [...names.filter((name) => !page.includes(`# TYPE ${name} `)), ...wrong];
 }
 
 /** Runs `promtool`, with a text on its standard input. */
@@ -48,8 +80,10 @@ const promtool = (args: readonly string[], input = ""): { readonly status: numbe
 };
 
 describe("the board for Grafana", () => {
-  test.each(queries)("$title reads metrics that the server has: $expr", async ({ expr }) => {
-    expect(await missingOf(expr)).toEqual([]);
+  test.each(queries)("$title reads metrics and labels that the server has: $expr", ({ expr, legendFormat }) => {
+    expect(missingOf(expr)).toEqual([]);
+    const grouped = /\bby \(([^)]*)\)/.exec(expr)?.[1]?.split(", ") ?? ["instance", "model"];
+    for (const [, label = ""] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) expect(grouped).toContain(label);
   });
 
   test("has a place of its own for each panel", () => {
@@ -59,14 +93,21 @@ describe("the board for Grafana", () => {
 });
 
 describe("an alert rule", () => {
-  test.each(rules)("$alert reads metrics that the server has", async ({ expr, annotations }) => {
-    expect(await missingOf(expr)).toEqual([]);
+  test.each(rules)("$alert reads metrics and labels that the server has", ({ expr, annotations }) => {
+    expect(missingOf(expr)).toEqual([]);
     expect(annotations.summary).toMatch(/^[^\n]{20,160}$/);
   });
 
   test("has a name of its own", () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   });
+});
+
+test("the guide names every metric that the server has, and no others", () => {
+  const guide = readFileSync(join(deploy, "../docs/guides/metrics.md"), "utf8");
+  const names = (text: string, pattern: RegExp): string[] =>
+    [...new Set([...text.matchAll(pattern)].map(([, name = ""]) => name))].toSorted();
+  expect(names(guide, /`(parley_\w+)`/g)).toEqual(names(page, /^# TYPE (parley_\w+)/gm));
 });
 
 describe("the metrics of shares and bounds", () => {
@@ -135,8 +176,8 @@ describe.skipIf(!hasPromtool)("promtool (it would run with `promtool` on the PAT
     expect(done).toMatchObject({ status: 0 });
   });
 
-  test("finds no fault in the names and helps of the metrics", async () => {
-    const done = promtool(["check", "metrics"], await shown());
+  test("finds no fault in the names and helps of the metrics", () => {
+    const done = promtool(["check", "metrics"], page);
     expect(done).toMatchObject({ status: 0 });
   });
 });
