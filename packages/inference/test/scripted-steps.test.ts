@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../src/index.ts";
 import type { ScriptStep } from "../src/index.ts";
@@ -103,6 +106,22 @@ describe("a scenario", () => {
     const begun = performance.now();
     await ask(started.engine, play("late"));
     expect(performance.now() - begun).toBeGreaterThan(140);
+  });
+
+  test("waits for a file", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-gate-"));
+    const file = join(folder, "gate");
+    await using other = startScripted({
+      gated: [{ text: "a" }, { wait_for: file }, { text: "b" }, { finish: "stop" }],
+    });
+    await other.engine.whenReady();
+    const seen: string[] = [];
+    for await (const event of oneByOne(stream(other.engine, requestFor(play("gated")), AbortSignal.timeout(60_000)))) {
+      if (event.kind === "text") seen.push(event.text);
+      if (event.kind === "text" && event.text === "a") writeFileSync(file, "");
+    }
+    rmSync(folder, { recursive: true });
+    expect(seen).toEqual(["a", "b"]);
   });
 
   test("splits its bytes and says the same", async () => {

@@ -12,6 +12,8 @@ export type ScriptStep = { readonly choice?: number; readonly tokens?: number } 
   | { readonly finish: FinishReason }
   /** Sends nothing for this many milliseconds. */
   | { readonly wait_ms: number }
+  /** Sends nothing until this file exists. A relative path begins in the working folder of the server. */
+  | { readonly wait_for: string }
   /** Sends nothing more, but answers status requests. Only the caller's deadline ends the request. */
   | { readonly stall: true }
   /** Evaluates forever without producing a token, until the watchdog ends the process. */

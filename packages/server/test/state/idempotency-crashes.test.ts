@@ -1,6 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   areStoresShared,
   chatInit,
@@ -22,11 +22,17 @@ import { key, own, send, startWorkers, workersOf } from "../use-workers.ts";
 /** Requests with an idempotency key whose server dies: what a repetition gets, and what is charged. */
 
 const folder = useFolder();
-const scenarios = {
-  slow: [{ role: true }, { repeat: 60, steps: [{ text: "a" }, { wait_ms: 60 }] }, { finish: "stop" }],
-};
-const script = (): string => join(folder.path(), "slow.json");
-beforeAll(() => writeFileSync(script(), JSON.stringify({ scenarios })));
+const half = { repeat: 30, steps: [{ text: "a" }] };
+const script = (): string => join(folder.path(), "gated.json");
+const gate = (): string => join(folder.path(), "gate");
+beforeAll(() => {
+  const gated = [{ role: true }, half, { wait_for: gate() }, half, { finish: "stop" }];
+  writeFileSync(script(), JSON.stringify({ scenarios: { gated } }));
+});
+/** Lets all requests end. Until then, they stop after half of their answer. */
+const openGate = (): void => writeFileSync(gate(), "");
+const closeGate = (): void => rmSync(gate(), { force: true });
+beforeEach(closeGate);
 
 async function start(env: Readonly<Record<string, string>>) {
   const server = new CliProcess(["start"], folder.quick({ PARLEY_API_KEY: key, PARLEY_SCRIPT: script(), ...env }));
@@ -45,10 +51,10 @@ interface Answer {
   readonly retryAfter: string | null;
 }
 
-/** Sends the slow request, on a connection of its own. */
+/** Sends a request that waits for the gate, on a connection of its own. */
 async function ask(url: string, stream: boolean, name = "one"): Promise<Answer> {
   const headers = { ...own, "idempotency-key": name };
-  const response = await send(url, chatInit({ ...play("slow"), stream }, { headers }));
+  const response = await send(url, chatInit({ ...play("gated"), stream }, { headers }));
   const { status, headers: got } = response;
   return {
     status,
@@ -81,7 +87,7 @@ function expectCharges(rows: readonly LedgerRow[], stream: boolean, answer: Answ
 const patienceMs = 20_000;
 const modes = [false, true] as const;
 const nameOf = (stream: boolean): string => `stream ${stream}`;
-/** Sends the slow request in both modes. Each is an error if its connection breaks. */
+/** Sends such a request in both modes. Each is an error if its connection breaks. */
 const askBoth = (url: string): Promise<readonly (Answer | Error)[]> =>
   Promise.all(modes.map((stream) => ask(url, stream, nameOf(stream)).catch((error: unknown) => error as Error))); // `fetch` rejects with errors
 
@@ -100,8 +106,8 @@ async function expectRunsOnce(url: string, others: readonly string[]): Promise<R
   return answers;
 }
 
-const areRunning = (rows: readonly LedgerRow[]): boolean =>
-  rows.filter(({ outcome, completion_tokens: tokens }) => outcome === "open" && tokens > 0).length === 2;
+const isRunning = ({ outcome, completion_tokens: tokens }: LedgerRow): boolean => outcome === "open" && tokens > 0;
+const areRunning = (rows: readonly LedgerRow[]): boolean => rows.filter(isRunning).length === 2;
 const areClosed = (rows: readonly LedgerRow[]): boolean => rows.every(({ outcome }) => outcome !== "open");
 const ofMode = (rows: readonly LedgerRow[], stream: boolean): readonly LedgerRow[] =>
   rows.filter(({ is_stream: isStream }) => isStream === stream);
@@ -115,15 +121,18 @@ describe.skipIf(areStoresShared)("on SQLite", () => {
     first.server.child.kill("SIGKILL");
     for (const one of await broken) expect(one).toBeInstanceOf(TypeError);
 
+    openGate();
     await using next = await start({ PARLEY_DATA_DIR: dataDir });
     const answers = await expectRunsOnce(next.url, [next.url]);
     const rows = await readLedger(dataDir);
     for (const [stream, answer] of answers) expectCharges(ofMode(rows, stream), stream, answer);
 
+    closeGate();
     const kept = modes.map((stream) => ask(next.url, stream, `kept ${stream}`));
     await until(() => readLedger(dataDir), areRunning, patienceMs);
     // The server keeps the answers, and dies before it can charge them.
     const mend = breakLedger({ dataDir });
+    openGate();
     const whole = await Promise.all(kept);
     next.server.child.kill("SIGKILL");
     await next.server.result();
@@ -153,6 +162,7 @@ describe.skipIf(areStoresShared)("on SQLite", () => {
       patienceMs,
     );
     process.kill(workersOf(workers)[0] ?? 0, "SIGKILL");
+    openGate();
     const first = await Promise.all(asked);
     const broken = names.filter((_, index) => !first[index]);
     expect(broken.length).toBeGreaterThan(0);
@@ -205,19 +215,18 @@ describe.skipIf(!postgresFolder)("on two servers with one PostgreSQL (this needs
       expect(early.text).toContain(`"request_id":"${ofMode(dead, stream)[0]?.id}"`);
     }
     await expire();
+    openGate();
     // The server that starts again is another replica.
     await using restarted = await start(env);
     const answers = await expectRunsOnce(second.url, [restarted.url, second.url]);
     const rows = await until(rowsOf, areClosed, patienceMs);
     for (const [stream, answer] of answers) expectCharges(ofMode(rows, stream), stream, answer);
 
+    closeGate();
     const late = ask(restarted.url, false, "stopped");
-    await until(
-      rowsOf,
-      (all) => all.some(({ outcome, completion_tokens: tokens }) => outcome === "open" && tokens > 0),
-      patienceMs,
-    );
+    await until(rowsOf, (all) => all.some(isRunning), patienceMs);
     restarted.server.child.kill("SIGSTOP");
+    openGate();
     await expire();
     const again = await ask(second.url, false, "stopped");
     expectWhole(again, false);

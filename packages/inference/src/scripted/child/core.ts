@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { setImmediate as nextRound, setTimeout as wait } from "node:timers/promises";
 import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefusedError } from "../../request-refused.ts";
@@ -85,9 +86,13 @@ const tokensOf = ({ tokens }: ReplyStep, { kind }: ChoiceEvent): number =>
 
 const forEver = (signal: AbortSignal): Promise<void> => wait(2 ** 31 - 1, undefined, { signal });
 
+/** Milliseconds between two looks for the file of `wait_for`. */
+const lookEveryMs = 20;
+
 /** Performs a step that is not an event. */
 async function performFault(step: ScriptStep, { signal, writer, progress }: Play): Promise<void> {
   if ("wait_ms" in step) await wait(step.wait_ms, undefined, { signal });
+  if ("wait_for" in step) while (!existsSync(step.wait_for)) await wait(lookEveryMs, undefined, { signal });
   if ("stall" in step) await forEver(signal);
   if ("spin" in step) await progress.measure(0, () => forEver(signal));
   if ("freeze" in step) process.kill(process.pid, "SIGSTOP");

@@ -20,6 +20,7 @@ const actions: Readonly<Record<string, (value: unknown) => boolean>> = {
   tool: (value) => isRecord(value),
   finish: isText,
   wait_ms: isCount,
+  wait_for: isText,
   stall: isTrue,
   spin: isTrue,
   freeze: isTrue,
