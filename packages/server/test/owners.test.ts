@@ -2,12 +2,14 @@ import { execFile, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +49,7 @@ const ownersIn = (folder: string): number[] => readdirSync(folder).map((name) =>
 describe.skipIf(!hasUsers)(
   "a data folder of another user (it would run as root, in a tree that others may read)",
   () => {
-    test.each([["keys", "create", "--name", "a"], ["restore", "a.db"], ["doctor"], ["start"]])(
+    test.each([["keys", "create", "--name", "a"], ["restore", "a.db"], ["vllm", "install"], ["doctor"], ["start"]])(
       "is left alone by root: %s %s",
       async (...args) => {
         const { code, stdout, stderr } = await parley(args, inFolder(dataDir));
@@ -59,14 +61,16 @@ describe.skipIf(!hasUsers)(
       },
     );
 
-    test("gets only files of that user from `deploy/parley`, with which its server starts", async () => {
+    test("gets only files of that user from `deploy/parley`, also over a link to it, with which its server starts", async () => {
       const settings = join(parent, "parley.env");
-      writeFileSync(settings, `# settings\nPARLEY_DATA_DIR="${dataDir}"\nPARLEY_ENGINE=scripted\nHOST=nowhere.invalid`);
+      const link = join(parent, "link");
+      symlinkSync(dataDir, link);
+      writeFileSync(settings, `# settings\nPARLEY_DATA_DIR="${link}"\nPARLEY_ENGINE=scripted\nHOST=nowhere.invalid`);
       const run = async (...args: string[]): Promise<string> => {
         const env = { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PARLEY_ENV_FILE: settings };
         return (await promisify(execFile)(service, args, { cwd: parent, env })).stdout;
       };
-      expect(await run("keys", "create", "--name", "a")).toContain(`in ${dataDir}/key-`);
+      expect(await run("keys", "create", "--name", "a")).toContain(`in ${link}/key-`);
       const backup = join(dataDir, "monday.db");
       expect(await run("backup", backup)).toContain(`run: ${service} restore ${backup}`);
       expect(await run("restore", backup)).toContain("1 keys and 0 requests");
@@ -94,6 +98,50 @@ describe.skipIf(!hasUsers)(
     });
   },
 );
+
+describe.skipIf(!hasUsers)("a backup (it would run as root, in a tree that others may read)", () => {
+  const asOwner = (args: readonly string[]) => parley(args, { ...inFolder(dataDir), wrapper: asUser(owner) });
+
+  test("is restored from a folder that the user cannot write, and nothing is left beside it", async () => {
+    const own = join(dataDir, "a.db");
+    expect((await asOwner(["keys", "create", "--name", "a"])).code).toBe(0);
+    expect((await asOwner(["backup", own])).code).toBe(0);
+    const backups = join(parent, "backups");
+    mkdirSync(backups, { mode: 0o755 });
+    copyFileSync(own, join(backups, "a.db"));
+    chmodSync(join(backups, "a.db"), 0o644);
+    expect(await asOwner(["restore", join(backups, "a.db")])).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(backups)).toEqual(["a.db"]);
+  });
+
+  test("that the user cannot read, or cannot write, is named with the user", async () => {
+    const secret = join(parent, "secret.db");
+    writeFileSync(secret, "", { mode: 0o600 });
+    expect((await asOwner(["restore", secret])).stderr).toBe(
+      `parley: ${secret} cannot be read by user ${owner}:${owner}. Give that user the right to read it.\n`,
+    );
+    expect((await asOwner(["restore", parent])).stderr).toContain(`There is no file ${parent}. Name one`);
+    expect((await asOwner(["backup", join(parent, "b.db")])).stderr).toBe(
+      `parley: The folder ${parent} cannot be written by user ${owner}:${owner}. Name a file in another folder.\n`,
+    );
+  });
+});
+
+describe.skipIf(!canMount)("a full disk (it would run where file systems can be mounted)", () => {
+  test.each([["keys list"], ["restore BACKUP"], ["start"], ["doctor"]])("is named by parley %s", async (command) => {
+    const disk = mkdtempSync(join(parent, "disk-"));
+    const file = `${disk}.db`;
+    expect((await parley(["keys", "create", "--name", "a"], inFolder(disk))).code).toBe(0);
+    expect((await parley(["backup", file], inFolder(disk))).code).toBe(0);
+    const fill = `mv "$0" "$0.copy" && mkdir "$0" && mount -t tmpfs -o size=400k tmpfs "$0" && cp -a "$0.copy/." "$0" && { cat /dev/zero > "$0/fill" 2> /dev/null || true; } && exec "$@"`;
+    const { code, stdout, stderr } = await parley(command.replace("BACKUP", file).split(" "), {
+      ...inFolder(disk),
+      wrapper: ["unshare", "--mount", "sh", "-c", fill, disk],
+    });
+    expect(stdout + stderr).toContain(`The data folder ${disk} cannot be used: The disk is full. Make room.`);
+    expect(code).toBe(1);
+  });
+});
 
 test.skipIf(!canMount)(
   "a read-only file system is named (it would run where file systems can be mounted)",

@@ -15,6 +15,7 @@ import { embeddedModel, startEngine } from "../models/start-engine.ts";
 import { vllmSettings } from "../models/start-vllm.ts";
 import { assertNotMoved } from "../state/database.ts";
 import { describeDataFolder } from "../state/describe-data-folder.ts";
+import { assertOwner } from "../state/private-file.ts";
 import { readRegister } from "../state/postgres/open-postgres.ts";
 import { findServer } from "../state/server-lock.ts";
 import { StateError } from "../state/state-error.ts";
@@ -151,9 +152,19 @@ function examineDescriptors({ config, origins }: ReadConfig): Finding {
 
 /** Checks that the ports are free, unless a running server of this data folder uses them. */
 async function examinePorts({ dataDir, host, port, metricsHost, metricsPort }: Config): Promise<Finding[]> {
-  if (findServer(dataDir)) return [{ topic: "ports", seen: "those of the server that runs", problem: "" }];
+  if (isServerRunning(dataDir)) return [{ topic: "ports", seen: "those of the server that runs", problem: "" }];
   const metrics = metricsPort === "off" ? [] : [await examinePort("port of the metrics", metricsHost, metricsPort)];
   return [await examinePort("port", host, port), ...metrics];
+}
+
+/** The finding about the data folder says why it cannot be asked for its server. */
+function isServerRunning(dataDir: string): boolean {
+  try {
+    return findServer(dataDir) !== undefined;
+  } catch (error) {
+    if (error instanceof StateError) return false;
+    throw error;
+  }
 }
 
 const toRow = ({ topic, seen, problem }: Finding): string[] => [topic, seen, problem === "" ? "none" : problem];
@@ -169,7 +180,9 @@ export function addVllmCommand(program: Command): void {
         .option("--into <folder>", "another folder than the data folder's"),
     )
     .action(async (flags: { readonly python?: string; readonly into?: string }, command: Command) => {
-      const folder = flags.into ?? join(dataFlags.configOf(command).dataDir, "vllm");
+      const { dataDir } = dataFlags.configOf(command);
+      if (flags.into === undefined) assertOwner(dataDir);
+      const folder = flags.into ?? join(dataDir, "vllm");
       const log = (line: string): void => void process.stderr.write(`${line}\n`);
       log(`vLLM for processors takes ${installedBytes / 1e9} GB in ${folder}.`);
       await installVllm({ folder, python: flags.python, log });

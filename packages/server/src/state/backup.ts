@@ -1,10 +1,22 @@
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { backup, DatabaseSync } from "node:sqlite";
 import { databaseFile } from "./database-file.ts";
 import { assertDataFolder, movedFile, openDatabase } from "./database.ts";
 import { knownVersion } from "./migrate.ts";
-import { createPrivateFile, makePrivateFolder } from "./private-file.ts";
+import { createPrivateFile, denialOf, makePrivateFolder, ownName } from "./private-file.ts";
 import { ServerLock } from "./server-lock.ts";
 import { StateError } from "./state-error.ts";
 
@@ -65,8 +77,11 @@ export async function restore(dataDir: string, file: string, nowMs: number): Pro
 }
 
 function openBackup(file: string): DatabaseSync {
-  if (!existsSync(file)) throw new StateError(`There is no file ${file}. Name one that "parley backup" has written.`);
-  const database = new DatabaseSync(file, { readOnly: true });
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new StateError(`There is no file ${file}. Name one that "parley backup" has written.`);
+  if (denialOf(file, constants.R_OK) !== undefined)
+    throw new StateError(`${file} cannot be read by ${ownName()}. Give that user the right to read it.`);
+  const database = new DatabaseSync(addressOf(file), { readOnly: true });
   try {
     assertSound(database, file);
     return database;
@@ -76,6 +91,17 @@ function openBackup(file: string): DatabaseSync {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StateError(`${file} is not a backup of Parley (${reason}).`, { cause: error });
   }
+}
+
+/**
+ * Returns the address with which SQLite opens a file that nobody writes. It then makes no files beside it, for which it would
+ * need the right to write there. A file that has a log beside it is opened with this log.
+ */
+function addressOf(file: string): string | URL {
+  if (existsSync(`${file}-wal`)) return file;
+  const address = pathToFileURL(resolve(file));
+  address.searchParams.set("immutable", "1");
+  return address;
 }
 
 function assertSound(database: DatabaseSync, file: string): void {

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { databaseFile } from "./database-file.ts";
 import { knownVersion } from "./migrate.ts";
-import { assertOwner, nearestExisting, unusableFolder } from "./private-file.ts";
+import { assertOwner, isFull, nearestExisting, unusableFolder } from "./private-file.ts";
 import { StateError } from "./state-error.ts";
 import { schemaVersion } from "./tables.ts";
 
@@ -39,6 +39,7 @@ function assertUsable(path: string, dataDir: string): void {
   assertOwner(dataDir);
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
+    if (isFull(path)) throw new Error("the disk is full");
     if (!path.endsWith(".db") && !statSync(path).isDirectory()) throw new Error(`${path} is not a folder`);
   } catch (error) {
     throw unusableFolder(dataDir, error);

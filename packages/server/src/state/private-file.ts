@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, openSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { databaseFile } from "./database-file.ts";
 import { StateError } from "./state-error.ts";
@@ -22,7 +22,8 @@ function adviseOnFile(file: string, code: unknown): string {
   if (code === "EEXIST") return `${file} exists already. Name another file, so that nothing is overwritten.`;
   if (code === "ENOENT") return `There is no folder ${dirname(file)}. Make it first, or name another file.`;
   if (code === "EACCES" || code === "EROFS")
-    return `${dirname(file)} cannot be written. Name a file in another folder.`;
+    return `The folder ${dirname(resolve(file))} cannot be written by ${ownName()}. Name a file in another folder.`;
+  if (code === "ENOSPC") return "The disk is full. Make room.";
   return `${file} cannot be written (${String(code)}). Name another file.`;
 }
 
@@ -70,8 +71,9 @@ export const unusableFolder = (dataDir: string, cause: unknown): StateError =>
  */
 export function whyUnusable(path: string, error: unknown): string {
   const reason = reasonOf(error);
-  if (/ENOSPC|disk is full/.test(reason)) return "The disk is full. Make room.";
   const existing = nearestExisting(path);
+  if (/ENOSPC|disk is full/.test(reason) || (reason.includes("disk I/O error") && isFull(existing)))
+    return "The disk is full. Make room.";
   if (!statSync(existing).isDirectory()) return `${existing} is not a folder.`;
   const inIt = databaseFile(existing);
   const denied = [inIt, existing].find((one) => existsSync(one) && denialOf(one) !== undefined);
@@ -82,13 +84,28 @@ export function whyUnusable(path: string, error: unknown): string {
   const remedy = existsSync(path)
     ? `chown -R ${ownUid}:${ownGid} ${existing}`
     : `install -d -m 700 -o ${ownUid} -g ${ownGid} ${path}`;
-  return `${denied} belongs to user ${uid}:${gid} (mode ${(mode & 0o777).toString(8)}), and this process is user ${ownUid}:${ownGid}. Run as that user, or run this as root: ${remedy}.`;
+  return `${denied} belongs to user ${uid}:${gid} (mode ${(mode & 0o777).toString(8)}), and this process is ${ownName()}. Run as that user, or run this as root: ${remedy}.`;
 }
 
-/** Returns the code of the error with which the system refuses to let this process write; undefined if it may. */
-export function denialOf(path: string): unknown {
+/** Names the user of this process for the operator. */
+export const ownName = (): string => `user ${process.getuid?.()}:${process.getgid?.()}`;
+
+/** Bytes that SQLite needs to open a database: its shared memory, and the first pages of a log. */
+const minFreeBytes = 65_536;
+
+/** Checks whether the disk has too little room to open a database on it. @param existing a file or folder */
+export function isFull(existing: string): boolean {
+  const { bavail, bsize } = statfsSync(existing);
+  return bavail * bsize < minFreeBytes;
+}
+
+/**
+ * Returns the code of the error with which the system refuses to let this process use a file or folder; undefined if it may.
+ * @param mode constants of `node:fs`
+ */
+export function denialOf(path: string, mode = constants.R_OK | constants.W_OK): unknown {
   try {
-    accessSync(path, constants.R_OK | constants.W_OK | (statSync(path).isDirectory() ? constants.X_OK : 0));
+    accessSync(path, mode | (statSync(path).isDirectory() ? constants.X_OK : 0));
     return undefined;
   } catch (error) {
     return error instanceof Error && "code" in error ? error.code : error;

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { assertOwner, whyUnusable } from "./private-file.ts";
+import { assertOwner, unusableFolder, whyUnusable } from "./private-file.ts";
 import { StateError } from "./state-error.ts";
 import { typed } from "./typed.ts";
 
@@ -20,7 +20,7 @@ export class ServerLock implements Disposable {
     this.#pidFile = pidFile;
   }
 
-  /** @throws {StateError} when another server holds the lock */
+  /** @throws {StateError} when another server holds the lock, or the folder cannot be used */
   static acquire(dataDir: string): ServerLock {
     assertOwner(dataDir);
     const database = tryLock(dataDir, probeMs);
@@ -31,8 +31,13 @@ export class ServerLock implements Disposable {
       );
     }
     const pidFile = join(dataDir, "server.pid");
-    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
-    return new ServerLock(database, pidFile);
+    try {
+      writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+      return new ServerLock(database, pidFile);
+    } catch (error) {
+      database.close();
+      throw unusableFolder(dataDir, error);
+    }
   }
 
   [Symbol.dispose](): void {
@@ -54,16 +59,22 @@ const probeMs = 500;
 
 const lockFile = (dataDir: string): string => join(dataDir, "server.lock");
 
+/** @returns the lock; undefined if another process holds it @throws {StateError} when the folder cannot be used */
 function tryLock(dataDir: string, waitMs: number): DatabaseSync | undefined {
-  const database = new DatabaseSync(lockFile(dataDir), { timeout: waitMs });
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(lockFile(dataDir), { timeout: waitMs });
     database.exec("BEGIN EXCLUSIVE");
     return database;
-  } catch {
-    database.close();
-    return undefined;
+  } catch (error) {
+    database?.close();
+    if (error instanceof Error && "errcode" in error && error.errcode === busy) return undefined;
+    throw unusableFolder(dataDir, error);
   }
 }
+
+/** SQLite's code for a lock that another connection holds. */
+const busy = 5;
 
 /**
  * Reads the process id of the server. Never returns 0 or less, because a signal to such a number would reach a group of
