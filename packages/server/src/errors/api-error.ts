@@ -18,6 +18,8 @@ export interface ApiErrorOptions {
   readonly status?: number;
   readonly allow?: string;
   readonly cause?: unknown;
+  /** True if the cause is in the log already. */
+  readonly isLogged?: boolean;
 }
 
 /** An error of the service. `message` is for the caller, `cause` for the log. */
@@ -27,6 +29,7 @@ export class ApiError extends Error {
   readonly param: string | null;
   readonly details: ErrorDetails | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly isLogged: boolean;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(truncate(message), { cause: options.cause });
@@ -36,6 +39,7 @@ export class ApiError extends Error {
     this.param = typeof options.param === "string" ? toNameable(options.param) : null;
     this.details = options.details;
     this.headers = headersOf(code, options);
+    this.isLogged = options.isLogged ?? false;
   }
 
   /** Returns the error envelope. In a stream it is the last event. */

@@ -25,7 +25,7 @@ export function reportError({ log, faults, turns }: ReportDeps, exchange: Exchan
   if (error.details?.token_fault !== undefined) record.tokenFault = error.details.token_fault;
   const bound = thrown instanceof HangUpError ? undefined : refusedBy(error);
   if (bound !== undefined) record.refusedBy = bound;
-  if (error.status >= 500 && !(thrown instanceof HangUpError)) logFault({ log, faults }, id, error);
+  if (error.status >= 500 && !error.isLogged && !(thrown instanceof HangUpError)) logFault({ log, faults }, id, error);
   if (res.headersSent || res.destroyed || thrown instanceof HangUpError) return void res.destroy();
   const body = Buffer.from(escapeLineEnds(JSON.stringify(error.toBody(id))));
   // If the key was disabled while its request ran, the limit headers are already set.
@@ -37,7 +37,7 @@ export function reportError({ log, faults, turns }: ReportDeps, exchange: Exchan
   else res.end(body);
 }
 
-/** A 503 that many requests get, such as that of a full disk, is logged once in a while. Each request still has its own line. */
+/** A 503 that many requests get, such as that of lost keys, is logged once in a while. Each request still has its own line. */
 function logFault({ log, faults }: Pick<ReportDeps, "log" | "faults">, id: string, error: ApiError): void {
   const leftOut = error.status === 503 ? faults.next(error.message) : 0;
   if (leftOut === undefined) return;

@@ -157,7 +157,7 @@ export class LedgerRecorder implements AsyncDisposable {
       throw new ApiError(
         "service_unavailable",
         "Requests cannot be recorded at the moment, so none is taken. Try again later.",
-        { retryAfterMs: 5000, cause: error },
+        { retryAfterMs: 5000, cause: error, isLogged: true },
       );
     }
   }
