@@ -79,6 +79,15 @@ describe("the unit for systemd", () => {
     expect(stdout + stderr).not.toContain("parley.service");
   });
 
+  test.skipIf(!hasSystemd())("is as closed as the guide says", async () => {
+    const file = join(folder, "parley.service");
+    writeFileSync(file, unit);
+    const guide = readFileSync(join(root, "docs/guides/services.md"), "utf8");
+    const exposure = Number(/rates it less than (\d+) of 10/.exec(guide)?.[1]);
+    const rate = ["security", "--offline=true", `--threshold=${exposure * 10}`, file];
+    expect((await promisify(execFile)("systemd-analyze", rate)).stdout).toContain("Overall exposure level");
+  });
+
   test("gives the server its default time to drain, and 10 seconds to stop its engines", () => {
     const drainMs = settings.drainMs.schema.parse(undefined);
     expect(Number(valueOf("TimeoutStopSec")) * 1000).toBeGreaterThan(drainMs + 10_000);
