@@ -61,12 +61,24 @@ describe.skipIf(helm === undefined)(
       ...image,
       "secrets.apiKey.name": "first",
       lameDuckSeconds: 3,
-      config: { models: { "model-1-mini": {} } },
+      "admin.enabled": true,
+      config: {
+        models: { "model-1-mini": {} },
+        jwt_keys: "https://login.invalid/keys",
+        jwt_issuer: "https://login.invalid",
+        jwt_audience: "parley",
+        otlp_endpoint: "http://127.0.0.1:9",
+        idempotency_seconds: 60,
+        metrics_keys: 10,
+      },
     };
+    /** Addresses of this machine alone, in place of all addresses of a pod. */
+    const hosts = { HOST: "127.0.0.1", PARLEY_METRICS_HOST: "127.0.0.1", PARLEY_ADMIN_HOST: "127.0.0.1" };
     let server: CliProcess;
     let url = "";
     let graceSeconds = 0;
     let readyPath = "";
+    let given: readonly string[] = [];
     beforeAll(async () => {
       const objects = objectsOf(values);
       const pod = objects.find(({ kind }) => kind === "StatefulSet")?.spec?.template?.spec;
@@ -79,8 +91,9 @@ describe.skipIf(helm === undefined)(
       chmodSync(data, 0o2775);
       const settings = join(folder, "parley.yaml");
       writeFileSync(settings, objects.find(({ kind }) => kind === "ConfigMap")?.data?.["parley.yaml"] ?? "");
-      const ports = { PORT: String(await freePort()), PARLEY_METRICS_PORT: "0", HOST: "127.0.0.1" };
+      const ports = { PORT: String(await freePort()), PARLEY_METRICS_PORT: "0", PARLEY_ADMIN_PORT: "0", ...hosts };
       const env = Object.fromEntries(environmentOf(container?.env ?? [], { "first/PARLEY_API_KEY": key }));
+      given = Object.keys(env);
       url = `http://127.0.0.1:${ports.PORT}`;
       const args = (container?.args ?? []).map((argument) => argument.replace("/etc/parley/parley.yaml", settings));
       server = new CliProcess(args, { env: { ...env, PARLEY_DATA_DIR: data, ...ports } });
@@ -98,6 +111,12 @@ describe.skipIf(helm === undefined)(
     test("starts with these arguments and variables, and answers with the key of the Secret", async () => {
       expect(await ready()).toBe(200);
       expect((await ask()).status).toBe(200);
+    });
+
+    test("has the admin API, which asks for a key", async () => {
+      expect(given).toEqual(expect.arrayContaining(["PARLEY_ADMIN_HOST", "PARLEY_ADMIN_PORT"]));
+      const [, adminUrl = ""] = await server.says(/^Admin API +(\S+)$/m);
+      expect((await fetch(`${adminUrl}/keys`)).status).toBe(401);
     });
 
     test("has the metrics by which KEDA and an autoscaler count servers", async () => {

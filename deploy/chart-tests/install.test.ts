@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
+import { parseAllDocuments } from "yaml";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "@parley/server/testing";
 import { Kubernetes } from "./kubernetes.ts";
@@ -17,6 +18,17 @@ const canRun = helm !== undefined && kubeApiserver !== undefined && etcd !== und
 const needs =
   "it would run with helm, kube-apiserver and etcd on the PATH or in PARLEY_TEST_HELM, PARLEY_TEST_KUBE_APISERVER and PARLEY_TEST_ETCD";
 
+/** The parts of an object that these tests change. */
+interface Sent {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly spec?: {
+    readonly template?: { readonly metadata: object; readonly spec: { readonly volumes: readonly object[] } };
+  };
+}
+/** Kinds whose definitions come with other products. */
+const foreignKinds = new Set(["HTTPRoute", "PrometheusRule", "ScaledObject", "ServiceMonitor"]);
+
 describe.skipIf(!canRun)(`the chart on an API server of Kubernetes, which runs no pods (${needs})`, () => {
   let kubernetes: Kubernetes;
   let folder = "";
@@ -27,6 +39,11 @@ describe.skipIf(!canRun)(`the chart on an API server of Kubernetes, which runs n
     const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     for (const file of definitionFiles) await make(definitions, readFileSync(file, "utf8"), "application/yaml");
     for (const [name, keys] of Object.entries(secrets)) await makeSecret(name, keys);
+    const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+    await make("/api/v1/namespaces/llm/persistentvolumeclaims", { metadata: { name: "data-parley-0" }, spec: claim });
+    const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+    await makeSecret("line", ["PARLEY_API_KEY"], "secret\n");
+    await make("/api/v1/namespaces", { metadata: { name: "restricted", labels } });
   });
   afterAll(async () => {
     await kubernetes[Symbol.asyncDispose]();
@@ -45,10 +62,10 @@ describe.skipIf(!canRun)(`the chart on an API server of Kubernetes, which runs n
     const { status, body: answer } = await kubernetes.ask("POST", path, body, type);
     if (status !== 201) throw new Error(`${path} was not made: ${answer.message}`);
   };
-  const makeSecret = (name: string, keys: readonly string[]): Promise<void> =>
+  const makeSecret = (name: string, keys: readonly string[], value = "secret"): Promise<void> =>
     make("/api/v1/namespaces/llm/secrets", {
       metadata: { name },
-      stringData: Object.fromEntries(keys.map((key) => [key, "secret"])),
+      stringData: Object.fromEntries(keys.map((key) => [key, value])),
     });
 
   /** Runs Helm. @returns what it said on standard error, and its exit code */
@@ -151,6 +168,49 @@ describe.skipIf(!canRun)(`the chart on an API server of Kubernetes, which runs n
     expect(await install(image, "--values", fileOf(name))).toMatchObject({ code: 0 });
   });
 
+  /** Sends an object that is checked strictly and not kept. @returns the reason of a refusal */
+  async function checkStrictly(
+    object: Pick<Sent, "apiVersion" | "kind">,
+    namespace = "llm",
+  ): Promise<string | undefined> {
+    const { apiVersion, kind } = object;
+    const plural = kind.toLowerCase().replace(/y$/, "ie").replace(/s$/, "se");
+    const group = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
+    const path = `${group}/namespaces/${namespace}/${plural}s?dryRun=All&fieldValidation=Strict`;
+    const { status, body } = await kubernetes.ask("POST", path, object);
+    return status === 201 ? undefined : `${kind}: ${body.message}`;
+  }
+
+  test.each([
+    ...Object.entries(modes).map(([mode, values]) => [mode, values, []] as const),
+    ...frontFiles.map((name) => [name, image, ["--values", fileOf(name)]] as const),
+  ])(
+    "%s: no field is unknown, and a namespace with the strictest rules takes the pods",
+    async (_title, values, flags) => {
+      for (const document of parseAllDocuments(render(values, ...flags))) {
+        const object = document.toJS() as Sent | null; // our templates
+        if (!object || (foreignKinds.has(object.kind) && definitionFiles.length === 0)) continue;
+        expect(await checkStrictly(object)).toBeUndefined();
+        const { metadata, spec } = object.spec?.template ?? {};
+        if (!spec) continue;
+        const claims = object.kind === "StatefulSet" ? [{ name: "data", emptyDir: {} }] : [];
+        const pod = {
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { ...metadata, name: "pod" },
+          spec: { ...spec, volumes: [...spec.volumes, ...claims] },
+        };
+        expect(await checkStrictly(pod, "restricted")).toBeUndefined();
+      }
+    },
+  );
+
+  test("an upgrade that turns the autoscaler on keeps the servers that run", async () => {
+    expect(await install(modes["several servers"] ?? {})).toMatchObject({ code: 0 });
+    expect(await upgrade(modes["several servers with an autoscaler"] ?? {})).toMatchObject({ code: 0 });
+    expect(await replicas()).toBe(3);
+  });
+
   test("the commands of Helm in the guide work, in their order", async () => {
     const guide = readFileSync(join(chart, "../../docs/guides/kubernetes.md"), "utf8");
     const values = join(folder, "my-values.yaml");
@@ -174,6 +234,16 @@ describe.skipIf(!canRun)(`the chart on an API server of Kubernetes, which runs n
       "a key that the Secret lacks",
       { "secrets.databaseUrl": { name: "database", key: "url" } },
       "It has: PARLEY_DATABASE_URL, uri.",
+    ],
+    [
+      "a Secret from a file that ends with a line end",
+      { "secrets.apiKey": { name: "line", key: "PARLEY_API_KEY" } },
+      "ends with a line end",
+    ],
+    [
+      "a volume to move that is not there",
+      { ...modes["several servers"], moveFrom: "data-parley-7" },
+      "moveFrom names the claim data-parley-7, which is not in the namespace llm",
     ],
   ])("refuses %s, and installs nothing", async (_fault, values, sentence) => {
     const refused = await install({ ...image, ...values });

@@ -30,6 +30,8 @@ export const modes: Readonly<Record<string, Values>> = {
     volumeMounts: [{ name: "certificates", mountPath: "/certificates", readOnly: true }],
     "storage.className": "fast",
     "service.type": "LoadBalancer",
+    "service.ipFamilies": ["IPv4"],
+    admin: { enabled: true, callers: [{ ipBlock: { cidr: "10.0.0.0/8" } }] },
     ingress: {
       enabled: true,
       className: "nginx",

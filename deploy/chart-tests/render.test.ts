@@ -122,6 +122,16 @@ describe.skipIf(helm === undefined)("the chart (it would run with helm on the PA
       "no node could ever be drained",
     ],
     [
+      "a share that stops every drain, because it is rounded up",
+      { ...modes["several servers"], disruptionBudget: { minAvailable: "70%", maxUnavailable: null } },
+      "no node could ever be drained",
+    ],
+    [
+      "a share of a processor that nothing requests",
+      { ...modes["several servers with an autoscaler"], "resources.requests": null },
+      "autoscaling.cpuPercent is a share of resources.requests.cpu, which is missing",
+    ],
+    [
       "KEDA without Prometheus",
       { ...modes["several servers"], autoscaling: { enabled: true, queueWaiting: 4, keda: { enabled: true } } },
       "autoscaling.keda.prometheusUrl is missing",
@@ -131,8 +141,106 @@ describe.skipIf(helm === undefined)("the chart (it would run with helm on the PA
       { ...image, moveFrom: "data-parley-0" },
       "moveFrom needs secrets.databaseUrl",
     ],
+    [
+      "a tag in the repository",
+      { "image.repository": "registry.example:5000/parley:1.0" },
+      "put the tag into image.tag",
+    ],
+    ["a repository with capitals", { "image.repository": "registry.example/Parley" }, "use small letters"],
+    ["two ports that are one", { ...image, "metrics.port": 8080 }, "neither is 8080"],
+    ["a volume of the chart's", { ...image, volumes: [{ name: "tmp", emptyDir: {} }] }, "volumes has tmp twice"],
+    [
+      "a mount without its volume",
+      { ...image, volumeMounts: [{ name: "a", mountPath: "/a" }] },
+      "volumeMounts names a, which volumes does not have",
+    ],
+    [
+      "a mount over the data",
+      { ...image, volumes: [{ name: "a", emptyDir: {} }], volumeMounts: [{ name: "a", mountPath: "/data/" }] },
+      "volumeMounts has the place /data twice",
+    ],
+    [
+      "a label of the chart's",
+      { ...image, podLabels: { "app.kubernetes.io/name": "a" } },
+      "podLabels.app.kubernetes.io/name",
+    ],
+    [
+      "a label of the chart's for Prometheus",
+      { ...image, "metrics.labels": { "app.kubernetes.io/instance": "a" } },
+      "metrics.labels.app.kubernetes.io/instance is set by the chart",
+    ],
+    ["a part without its values", { ...image, config: null }, "missing property 'config'"],
+    ["the file of a secret", { ...image, "env.PARLEY_API_KEY_FILE": "/a" }, "name that in secrets.apiKey"],
+    ["a misspelt peer", { ...image, "networkPolicy.callers": [{ podSelectr: {} }] }, "'podSelectr' not allowed"],
+    ["a label of the wrong type", { ...image, nodeSelector: { gpu: true } }, "/nodeSelector/gpu"],
+    ["an amount that is not one", { ...image, "resources.limits.memory": "4 GB" }, "/resources/limits/memory"],
+    ["a host that is not one", { ...image, ingress: { enabled: true, host: "a..b" } }, "/ingress/host"],
+    [
+      "the address of the admin API as a setting",
+      { ...image, "config.admin_port": 9465 },
+      "config.admin_port is set by the chart: use admin.enabled and admin.port.",
+    ],
+    [
+      "a variable twice",
+      { ...image, "env.A": "1", "secrets.others.A": { name: "a", key: "a" } },
+      "env.A is in secrets.others, too",
+    ],
+    [
+      "a secret of the chart's as another one",
+      { ...image, "secrets.others.PARLEY_API_KEY": { name: "a", key: "a" } },
+      "secrets.others.PARLEY_API_KEY has a place of its own: secrets.apiKey.",
+    ],
+    [
+      "a token that would be a setting",
+      { ...image, "secrets.others.PARLEY_DATA_DIR": { name: "a", key: "a" } },
+      "secrets.others.PARLEY_DATA_DIR would be read as a setting",
+    ],
+    [
+      "a model whose token is nowhere",
+      { ...image, "config.models.a.remote": { urls: ["http://a"], api_key_env: "AUDIT_KEY" } },
+      "name its Secret in secrets.others.AUDIT_KEY.",
+    ],
   ] as const)("refuses %s, and says what to do", (_fault, values, sentence) => {
     expect(refusal(values)).toContain(sentence);
+  });
+
+  test("refuses a name of the release that no Service can have", () => {
+    for (const release of ["1parley", "a.parley"])
+      expect(refusal(image, release)).toContain("choose a name of letters");
+    expect(refusal(image, "a".repeat(53))).toBe("");
+  });
+
+  test("counts a budget that --set gives", () => {
+    const flags = ["--set", "disruptionBudget.minAvailable=3,disruptionBudget.maxUnavailable=null"];
+    expect(refusal(modes["several servers"] ?? {}, "parley", ...flags)).toContain("no node could ever be drained");
+  });
+
+  test("the Job has the labels and annotations of the servers' pods", () => {
+    const marked = { podLabels: { team: "a" }, podAnnotations: { "sidecar.istio.io/inject": "false" } };
+    const yaml = render({ ...modes["several servers"], ...marked });
+    for (const line of ["team: a", 'sidecar.istio.io/inject: "false"'])
+      expect(yaml.match(new RegExp(`^        ${line}$`, "gm"))).toHaveLength(2);
+  });
+
+  test("a large number in env stays one", () => {
+    expect(render({ ...image, env: { A: 12_000_000, B: true } })).toMatch(/A, value: "12000000".*\n.*B, value: "true"/);
+  });
+
+  test("the servers of a Service with IPv6 listen on both families", () => {
+    expect(render(image)).not.toContain("ipFamil");
+    const both = render({ ...image, "service.ipFamilies": ["IPv6", "IPv4"] });
+    expect(both.match(/^  ipFamilyPolicy: RequireDualStack$/gm)).toHaveLength(2);
+    expect(both.match(/_?HOST, value: "::" /g)).toHaveLength(2);
+  });
+
+  test("only the peers that the values name reach the admin API", () => {
+    const callers = [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "portal" } } }];
+    const opened = render({ ...image, admin: { enabled: true, callers } });
+    expect(opened).toContain('{ name: PARLEY_ADMIN_PORT, value: "9465" }');
+    expect(opened).toContain("port: admin }]\n      from:");
+    expect(opened).toContain("name: parley-admin");
+    expect(render({ ...image, "admin.enabled": true })).not.toContain("port: admin }]\n      from:");
+    expect(render(image)).not.toContain("admin");
   });
 
   test("names all faults at once", () => {

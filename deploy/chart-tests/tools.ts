@@ -53,8 +53,8 @@ export function render(values: Values, ...flags: readonly string[]): string {
 }
 
 /** Returns Helm's message for values that it refuses; empty if it takes them. */
-export function refusal(values: Values): string {
-  const all = ["template", "parley", chart, "--kube-version", kubernetesVersion, ...flagsOf(values)];
+export function refusal(values: Values, release = "parley", ...flags: readonly string[]): string {
+  const all = ["template", release, chart, "--kube-version", kubernetesVersion, ...flagsOf(values), ...flags];
   const { status, stderr } = spawnSync(helm ?? "", all, { encoding: "utf8" });
   return status === 0 ? "" : stderr;
 }

@@ -14,6 +14,14 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{/* The families of addresses of a Service, if the values name some. */}}
+{{- define "parley.families" -}}
+{{- with .Values.service.ipFamilies -}}
+ipFamilyPolicy: {{ gt (len .) 1 | ternary "RequireDualStack" "SingleStack" }}
+ipFamilies: {{ toJson . }}
+{{- end }}
+{{- end }}
+
 {{- define "parley.image" -}}
 {{- with .Values.image }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}{{ end }}
 {{- end }}
@@ -46,7 +54,8 @@ PARLEY_UPSTREAM_API_KEY: upstreamApiKey
   valueFrom: { secretKeyRef: { name: {{ $secret.name | quote }}, key: {{ $secret.key | quote }} } }
 {{- end }}
 {{- range $variable, $value := .Values.env }}
-- { name: {{ $variable }}, value: {{ $value | quote }} }
+{{- /* A large number would be written with an exponent. */}}
+- { name: {{ $variable }}, value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }} }
 {{- end }}
 {{- end }}
 
