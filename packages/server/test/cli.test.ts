@@ -44,6 +44,15 @@ describe("the program", () => {
     expect(code).toBe(2);
   });
 
+  test.each([
+    ["backup", "", "file"],
+    ["keys disable", " ", "key"],
+  ])("says which argument of parley %s is %j", async (command, text, name) => {
+    const { code, stderr } = await run(...command.split(" "), text);
+    expect(stderr).toContain(`error: argument '${name}' is empty`);
+    expect(code).toBe(2);
+  });
+
   test("without a command it lists them, and starts nothing", async () => {
     const { code, stdout, stderr } = await run();
     expect(stdout + stderr).toMatch(/Commands:\n {2}start/);

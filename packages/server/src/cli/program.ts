@@ -53,6 +53,12 @@ const program = new Command("parley")
   .showHelpAfterError("(--help lists what there is)")
   .exitOverride();
 
+// A script whose variable is not set passes an empty text.
+program.hook("preAction", (_program, command) => {
+  for (const [index, text] of command.args.entries())
+    if (text.trim() === "") command.error(`error: argument '${command.registeredArguments[index]?.name()}' is empty`);
+});
+
 // Without a known command, all are loaded for the help and for suggestions.
 const asked = commands.get(process.argv[2] ?? "");
 for (const load of asked ? [asked] : commands.values()) (await load())(program);
