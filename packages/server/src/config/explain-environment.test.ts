@@ -41,7 +41,8 @@ describe("a variable that is not a setting", () => {
     ["parley_data_dir", ": did you mean PARLEY_DATA_DIR?"],
     ["PARLEY_LOG", ": did you mean PARLEY_LOG_LEVEL?"],
     ["PARLEY_IDLE_SECONDS", ": did you mean PARLEY_CONNECTION_IDLE_SECONDS?"],
-    ["PARLEY_SOMETHING_ELSE_ALTOGETHER", ""],
+    ["PARLEY_SOMETHING_ELSE_ALTOGETHER", ": take it out: start --help has all names"],
+    ["PARLEY_", ": take it out: start --help has all names"],
   ])("is a fault: %s", (name, hint) => {
     expect(faultsOf({ [name]: "8080" })).toEqual([`${name} is not a setting${hint}`]);
   });

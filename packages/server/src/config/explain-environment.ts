@@ -54,9 +54,10 @@ export function explainServiceLinks(env: Environment): string[] {
 function explainUnknown(name: string): string {
   const short = (variable: string): string => variable.toUpperCase().replace(/^PARLEY_/, "");
   const byShortName = new Map(Array.from(known, (variable) => [short(variable), variable]));
-  const meant = suggest(short(name), [...byShortName.keys()]);
-  const hint = meant === undefined ? "" : `: did you mean ${byShortName.get(meant)}?`;
-  return `${name} is not a setting${hint}`;
+  const meant = short(name) === "" ? undefined : suggest(short(name), [...byShortName.keys()]);
+  const hint =
+    meant === undefined ? "take it out: start --help has all names" : `did you mean ${byShortName.get(meant)}?`;
+  return `${name} is not a setting: ${hint}`;
 }
 
 /** Returns the fault of a value that has remains of an env file's syntax; undefined if it has none. */
