@@ -30,10 +30,10 @@ describe("HTTP-06 a near miss of chat completions", () => {
   const endsWithV1 = "The base URL must end with /v1";
   const isTheAddress = "The base URL must be the address of this service, followed by /v1";
   test.each([
-    ["/v1//chat/completions", "The path has a slash too many"],
-    ["//v1/chat/completions", "The path has a slash too many"],
-    ["/v1/chat//completions", "The path has a slash too many"],
-    ["/v1///chat//completions/", "The path has a slash too many"],
+    ["/v1//chat/completions", "The path has too many slashes"],
+    ["//v1/chat/completions", "The path has too many slashes"],
+    ["/v1/chat//completions", "The path has too many slashes"],
+    ["/v1///chat//completions/", "The path has too many slashes"],
     ["/v1/chat/completions/", "Leave out the slash at the end"],
     ["/v1/chat/completions//", "Leave out the slash at the end"],
     ["/chat/completions", endsWithV1],
@@ -47,9 +47,9 @@ describe("HTTP-06 a near miss of chat completions", () => {
     ["/v1/chat/completions//chat/completions", `${endsWithV1}, without /chat/completions`],
     ["/v1/chat/completions/v1/chat/completions", `${endsWithV1}, without /chat/completions`],
     ["/chat/completions/v1/chat/completions", `${endsWithV1}, without /chat/completions`],
-    ["/V1/chat/completions", "The path is written in small letters"],
-    ["/v1/Chat/Completions", "The path is written in small letters"],
-    ["/V1/CHAT/COMPLETIONS", "The path is written in small letters"],
+    ["/V1/chat/completions", "Write the path in small letters"],
+    ["/v1/Chat/Completions", "Write the path in small letters"],
+    ["/V1/CHAT/COMPLETIONS", "Write the path in small letters"],
     ["/v1/chat/completions%20", "The path has characters that do not belong to it"],
     ["/v1/chat/completions%0A", "The path has characters that do not belong to it"],
     ["/v1/chat/completions%22", "The path has characters that do not belong to it"],

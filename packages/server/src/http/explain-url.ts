@@ -86,9 +86,9 @@ function faultOf(path: string, segments: readonly string[], { path: right, prefi
   if (prefix.filter((segment) => segment === "v1").length > 1) return "The base URL ends with /v1 already";
   if (prefix.length === 0) return "The base URL must end with /v1";
   if (prefix.join("/") !== "v1") return "The base URL must be the address of this service, followed by /v1";
-  if (isRight && /\/{2,}./.test(path)) return "The path has a slash too many";
+  if (isRight && /\/{2,}./.test(path)) return "The path has too many slashes";
   if (isRight && path.endsWith("/")) return "Leave out the slash at the end";
   if (isRight && path.length < right.length) return "The path lacks a slash";
-  if (isRight && path.toLowerCase() === right.toLowerCase()) return "The path is written in small letters";
+  if (isRight && path.toLowerCase() === right.toLowerCase()) return "Write the path in small letters";
   return isRight ? "The path has characters that do not belong to it" : "The path is misspelt";
 }

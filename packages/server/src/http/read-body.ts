@@ -36,12 +36,12 @@ function assertMediaType(req: HttpRequest): void {
   const type = req.headers["content-type"] ?? "";
   const isJson = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*("utf-8"|utf-8)[ \t]*)?;?[ \t]*$/i.test(type);
   const coding = req.headers["content-encoding"];
-  if (!isJson || (coding !== undefined && coding.toLowerCase() !== "identity")) {
-    throw new ApiError(
-      "unsupported_media_type",
-      "Send the body as application/json in UTF-8, without a content coding.",
-    );
+  if (!isJson) {
+    const given = type === "" ? "absent" : type.slice(0, 100);
+    throw new ApiError("unsupported_media_type", `Content-Type must be application/json in UTF-8, and is ${given}.`);
   }
+  if (coding !== undefined && coding.toLowerCase() !== "identity")
+    throw new ApiError("unsupported_media_type", "Send the body uncompressed, without the header Content-Encoding.");
   req.headers["content-type"] = "application/json";
 }
 

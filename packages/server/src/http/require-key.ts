@@ -40,5 +40,5 @@ export async function requireKey({ findCaller, runningKeys, keepPlace }: KeyDeps
 export function assertExpectation({ req }: Exchange): void {
   const { expect } = req.headers;
   if (expect === undefined || expect.toLowerCase() === "100-continue") return;
-  throw new ApiError("invalid_value", "Expect may only ask for 100-continue.", { status: 417 });
+  throw new ApiError("invalid_value", "The header Expect may only have the value 100-continue.", { status: 417 });
 }

@@ -6,7 +6,7 @@ import { allowsType, branchFor, resolve, tagOf, tagsOf } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 import type { Rules } from "./field-rules.ts";
 import { useInstead } from "./unsupported-members.ts";
-import { boundFault, describeTypes } from "./value-bounds.ts";
+import { boundFault, describeTypes, describeValue, mustBe } from "./value-bounds.ts";
 
 /**
  * Returns the first violation in the contract's order: fields in the order of the schema, depth first, each followed by its
@@ -26,12 +26,12 @@ function find(rules: Rules, unresolved: Schema, value: unknown, path: Path): Api
 }
 
 function findInUnion(rules: Rules, schema: Schema, value: unknown, path: Path): ApiError | undefined {
-  if (!allowsType(schema, value)) return wrongType(schema, path);
+  if (!allowsType(schema, value)) return wrongType(schema, value, path);
   const branch = branchFor(schema, value);
   if (branch) return find(rules, branch, value, path);
   return schema.discriminator
     ? explainTag(schema, schema.discriminator.propertyName, value, path)
-    : wrongType(schema, path);
+    : wrongType(schema, value, path);
 }
 
 function explainTag(schema: Schema, name: string, value: unknown, path: Path): ApiError {
@@ -39,16 +39,16 @@ function explainTag(schema: Schema, name: string, value: unknown, path: Path): A
   const tag = tagOf(schema, value);
   if (tag === undefined) return missing(at);
   if (typeof tag !== "string") return new ApiError("invalid_type", `${at} must be a string.`, { param: at });
-  const known = (schema.oneOf ?? []).flatMap((branch) => tagsOf(resolve(branch), name)).join(", ");
+  const known = (schema.oneOf ?? []).flatMap((branch) => tagsOf(resolve(branch), name));
   return schema["x-unsupported-values"]?.includes(tag)
-    ? new ApiError("unsupported_value", `${at} is "${tag}", which is not offered here. Only ${known} is.`, {
+    ? new ApiError("unsupported_value", `${at} is "${tag}", which is not supported. It ${mustBe(known)}.`, {
         param: at,
       })
-    : new ApiError("invalid_value", `${at} must be one of ${known}.`, { param: at });
+    : new ApiError("invalid_value", `${at} ${mustBe(known)}.`, { param: at });
 }
 
 function findInPlain(rules: Rules, schema: Schema, value: unknown, path: Path): ApiError | undefined {
-  if (!allowsType(schema, value)) return wrongType(schema, path);
+  if (!allowsType(schema, value)) return wrongType(schema, value, path);
   const fault = boundFault(schema, value);
   if (fault !== undefined) return new ApiError("invalid_value", `${path} ${fault}.`, { param: path });
   if (Array.isArray(value)) return findInItems(rules, schema, value, path);
@@ -88,7 +88,7 @@ function findInFreeFields(
   for (const [name, item] of Object.entries(owner)) {
     const fault = propertyNames && boundFault(resolve(propertyNames), name);
     if (fault !== undefined)
-      return new ApiError("invalid_value", `${path} has a name that breaks a rule: it ${fault}.`, { param: path });
+      return new ApiError("invalid_value", `Each member name in ${path} ${fault}.`, { param: path });
     const isFree = typeof free === "object" && !Object.hasOwn(properties, name);
     const violation = isFree ? find(rules, free, item, fieldPath(path, name)) : undefined;
     if (violation) return violation;
@@ -99,5 +99,7 @@ function findInFreeFields(
 const missing = (path: Path): ApiError =>
   new ApiError("missing_required_parameter", `${path} is required and missing.`, { param: path });
 
-const wrongType = (schema: Schema, path: Path): ApiError =>
-  new ApiError("invalid_type", `${path} must be ${describeTypes(schema)}.`, { param: path });
+const wrongType = (schema: Schema, value: unknown, path: Path): ApiError =>
+  new ApiError("invalid_type", `${path} must be ${describeTypes(schema)}, and is ${describeValue(value)}.`, {
+    param: path,
+  });

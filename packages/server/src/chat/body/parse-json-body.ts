@@ -30,7 +30,9 @@ export function parseJsonBody(bytes: Uint8Array): ParsedBody {
     const value = parseJsonWith(text, schemaPaths, isPlain);
     return { value, text: new BodyText(text, value) };
   } catch (error) {
-    throw new ApiError("invalid_json", "The body is not valid JSON.", { cause: error });
+    // V8 quotes a part of the body behind the fault, which is left out.
+    const [fault] = (error as SyntaxError).message.split(/, (?:\.{3})?"/, 1); // `parseJsonWith` throws nothing else
+    throw new ApiError("invalid_json", `The body is not valid JSON: ${fault}.`, { cause: error });
   }
 }
 

@@ -20,6 +20,11 @@ export function boundFault(schema: Schema, value: unknown): string | undefined {
 function literalFault(schema: Schema, value: unknown): string | undefined {
   const { enum: allowed } = schema;
   if (!allowed || allowed.some((one) => JSON.stringify(one) === JSON.stringify(value))) return undefined;
+  return mustBe(allowed);
+}
+
+/** Returns the end of a sentence that lists the values allowed. Null is left out, because it means absent. */
+export function mustBe(allowed: readonly unknown[]): string {
   const shown = allowed.filter((one) => one !== null).map((one) => JSON.stringify(one));
   return shown.length === 1 ? `must be ${shown[0]}` : `must be one of ${shown.join(", ")}`;
 }
@@ -62,6 +67,13 @@ const articles: Readonly<Record<string, string>> = {
 export function describeTypes(schema: Schema): string {
   const words = namedTypes(schema).flatMap((type) => articles[type] ?? []);
   return words.length === 0 ? "null, that is, absent" : [...new Set(words)].join(" or ");
+}
+
+/** Names the type of a value, such as "a string". Numbers, booleans and null are shown as they are. */
+export function describeValue(value: unknown): string {
+  if (typeof value === "string") return "a string";
+  if (Array.isArray(value)) return "an array";
+  return isRecord(value) ? "an object" : String(value);
 }
 
 function namedTypes({ type, oneOf = [] }: Schema): readonly string[] {

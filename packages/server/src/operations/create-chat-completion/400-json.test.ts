@@ -24,6 +24,15 @@ describe("HTTP-13 a body that is not JSON", () => {
     expect(await refuse(body)).toMatchObject({ status: 400, code: "invalid_json", param: null });
   });
 
+  test.each([
+    ['{"a": 1,}', "Expected double-quoted property name in JSON at position 8 (line 1 column 9)"],
+    ['{"temperature": NaN, "user": "a secret"}', "Unexpected token 'N'"],
+    ["[object Object]", '"[object Object]" is not valid JSON'],
+    ['{"model": ', "Unexpected end of JSON input"],
+  ])("the message says where the fault of %s is, and quotes nothing else", async (body, fault) => {
+    expect((await refuse(body)).message).toBe(`The body is not valid JSON: ${fault}.`);
+  });
+
   test("bytes that are not UTF-8", async () => {
     const bytes = Uint8Array.from([...Buffer.from('{"model": "'), 0xff, 0xfe, ...Buffer.from('"}')]);
     expect(await refuse(bytes)).toMatchObject({ status: 400, code: "invalid_json", param: null });

@@ -145,6 +145,21 @@ describe("a part", () => {
   });
 });
 
+test.each([
+  [{ temperature: "0.5" }, "temperature must be a number, and is a string."],
+  [{ max_tokens: 1.5 }, "max_tokens must be an integer, and is 1.5."],
+  [{ messages: [null] }, "messages[0] must be an object, and is null."],
+  [{ stop: { a: 1 } }, "stop must be a string or an array, and is an object."],
+  [{ messages: [{ role: "user", content: [{ type: "input_text" }] }] }, 'messages[0].content[0].type must be "text".'],
+  [
+    { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "ftp://a/b.png" } }] }] },
+    'messages[0].content[0].type is "image_url", which is not supported. It must be "text".',
+  ],
+  [{ logit_bias: { abc: 1 } }, "Each member name in logit_bias must match ^[0-9]+$."],
+])("the message to %j says what must be, and what is", async (members, message) => {
+  expect((await server().refuse(members)).message).toBe(message);
+});
+
 test("ERR-10 the first message at fault is named, whatever kind its fault has", async () => {
   const messages = [{ role: "assistant" }, { role: "user" }, { role: "nobody" }];
   const want = { code: "missing_required_parameter", param: "messages[0].content" };

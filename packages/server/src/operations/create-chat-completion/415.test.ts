@@ -32,6 +32,17 @@ describe("LIM-02 a body that is not declared as JSON", () => {
   });
 });
 
+test.each([
+  [{}, "Content-Type must be application/json in UTF-8, and is absent."],
+  [{ "Content-Type": "text/plain" }, "Content-Type must be application/json in UTF-8, and is text/plain."],
+  [
+    { "Content-Type": "application/json", "Content-Encoding": "gzip" },
+    "Send the body uncompressed, without the header Content-Encoding.",
+  ],
+])("the message to %j names the header at fault", async (headers, message) => {
+  expect((await send(headers))?.body).toContain(JSON.stringify(message));
+});
+
 describe("HTTP-12 a body that is declared as JSON", () => {
   test.each([
     ["application/json"],
