@@ -49,10 +49,10 @@ const failuresOf = (tool: Tool): string[] => stages.filter((stage) => readResult
 
 function sectionOf(tool: Tool): string {
   const failures = failuresOf(tool);
-  const needs = tool.needs.map((program) => prerequisites[program]).join(" and ");
+  const needs = new Intl.ListFormat("en").format(tool.needs.map((program) => prerequisites[program]));
   const sentences = [
     ...(failures.length === 0 ? [] : [`Does not pass: ${failures.join(", ")}.`]),
-    `Needs ${needs}, and reads \`/${tool.document}\` of a server.`,
+    `Needs ${needs}. It reads \`/${tool.document}\` of a server.`,
     ...(tool.remarks === "" ? [] : [tool.remarks]),
     `Tried on ${readResult(tool)?.date ?? "no day yet"}.`,
   ];

@@ -26,12 +26,12 @@ const entries: readonly (readonly [path: string, title: string, text: string])[]
   ["/docs/playground", "Playground", "A chat with the models, with tool calls and JSON answers."],
   ["/docs/reference", "Reference", "Every operation, parameter, bound, header, status and error code."],
   ["/docs/reference/models", "Models and prices", "Limits, features and prices, with a calculator of costs."],
-  ["/docs/clauses", "Clauses", "The numbered sentences of the contract, each with its reason and its check."],
+  ["/docs/clauses", "Clauses", "The numbered sentences of the contract, with their reasons and checks."],
   ["/docs/errors", "Errors", "Every code: its cause, the remedy, and whether a retry helps."],
   [
     "/docs/guides/implementing",
     "Implement the contract",
-    "Build a service that keeps it, in an order that works, and have it judged.",
+    "Build a service that keeps the contract, step by step, and judge it.",
   ],
   ["/docs/guides/first-run", "Run it yourself", "First start, keys, usage, backups, upgrades, own weights and vLLM."],
 ];
@@ -46,7 +46,7 @@ function firstAnswer(guide = ""): string {
 export function frontPage({ contract, clauses, guides }: Sources, targets: LinkTargets): Page {
   const { summary, version } = contract.info;
   const quickStart = firstAnswer(guides.get("quick-start"));
-  const lead = `Parley speaks the OpenAI chat-completions API. Its contract says exactly what a caller can rely on: ${clauses.length} numbered clauses, each with a check.`;
+  const lead = `Parley speaks the OpenAI chat-completions API. Its contract says exactly what a caller can rely on: ${clauses.length} numbered clauses, each with a check or the reason why there can be none.`;
   const cards = entries.map(
     ([path, title, text]) => `<li><a href="${path}"><b>${escapeHtml(title)}</b>${escapeHtml(text)}</a></li>`,
   );

@@ -32,7 +32,7 @@ export const go: readonly Tool[] = [
     compile: ["go vet ./...", "go build -o program ."],
     run: "./program",
     remarks:
-      "Needs `enumClassPrefix=true`, because two lists of the contract share the value `insufficient_quota`, and `enumUnknownDefaultCase=true` for new values. The program sends a stream's request itself, since the client reads whole answers.",
+      "It needs `enumClassPrefix=true`, because two lists of the contract share the value `insufficient_quota`, and `enumUnknownDefaultCase=true` for new values. The program sends a stream's request itself, since the client reads whole answers.",
   },
   {
     name: "ogen",

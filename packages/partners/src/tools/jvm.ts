@@ -18,7 +18,7 @@ export const jvm: readonly Tool[] = [
     compile: [`${mvn} compile dependency:copy-dependencies`],
     run: "java -cp 'target/classes:target/dependency/*' partner.Main",
     remarks:
-      "`-Xlint:all -Werror`, but for uses of deprecated methods and for serial numbers that the tool leaves out. Needs `generateAliasAsModel`: a union with an array in it compiles only where the array has a class. The program sends a stream's request itself, since the client reads whole answers.",
+      "It compiles with `-Xlint:all -Werror`, except for deprecated methods and for serial numbers that the tool leaves out. It needs `generateAliasAsModel`: a union with an array in it compiles only where the array has a class. The program sends a stream's request itself, since the client reads whole answers.",
   },
   {
     name: "openapi-generator-java-okhttp",
@@ -31,7 +31,7 @@ export const jvm: readonly Tool[] = [
     compile: [`${mvn} compile dependency:copy-dependencies`],
     run: "java -cp 'target/classes:target/dependency/*' partner.Main",
     remarks:
-      "`-Xlint:all -Werror`, but for the raw types that the tool generates. Needs okhttp 5 to read a stream in place.",
+      "It compiles with `-Xlint:all -Werror`, except for the raw types that the tool generates. It needs okhttp 5 to read a stream in place.",
   },
   {
     name: "openapi-generator-kotlin",
@@ -43,6 +43,6 @@ export const jvm: readonly Tool[] = [
     generate: [openLists, `${mvn} generate-sources`],
     compile: [`${mvn} compile dependency:copy-dependencies`],
     run: "java -cp 'target/classes:target/dependency/*' partner.MainKt",
-    remarks: `\`-Werror\`. Needs \`generateOneOfAnyOfWrappers\`, so that a union is a sealed interface, and types for any value and for decimals (its \`pom.xml\`). The program sends a stream's request itself, since the client reads whole answers. ${openListsRemark}`,
+    remarks: `It compiles with \`-Werror\`. It needs \`generateOneOfAnyOfWrappers\`, so that a union is a sealed interface, and types for any value and for decimals (its \`pom.xml\`). The program sends a stream's request itself, since the client reads whole answers. ${openListsRemark}`,
   },
 ];

@@ -18,7 +18,7 @@ export const minorLanguages: readonly Tool[] = [
     generate: [openLists, `${cargo} build -q --lib`],
     compile: [`${cargo} build -q`],
     run: "../cargo/debug/parley-progenitor",
-    remarks: `\`deny(warnings)\`. Knows OpenAPI 3.0 only. The program sends a stream's request itself, since the client reads whole answers. ${openListsRemark}`,
+    remarks: `It compiles with \`deny(warnings)\`. It reads OpenAPI 3.0 only. The program sends a stream's request itself, since the client reads whole answers. ${openListsRemark}`,
   },
   {
     name: "openapi-generator-rust",
@@ -34,7 +34,7 @@ export const minorLanguages: readonly Tool[] = [
     ],
     compile: [`${cargo} build -q`],
     run: "../cargo/debug/parley-openapi-generator",
-    remarks: `\`deny(warnings)\`. The program sends a stream's request itself, since the client reads whole answers. ${openListsRemark}`,
+    remarks: `It compiles with \`deny(warnings)\`. The program sends a stream's request itself, since the client reads whole answers. ${openListsRemark}`,
   },
   {
     name: "openapi-generator-ruby",
@@ -51,7 +51,7 @@ export const minorLanguages: readonly Tool[] = [
     // A warning counts as a failure.
     compile: ["! find main.rb parley/lib -name '*.rb' -exec ruby -wc {} \\; 2>&1 | grep -v '^Syntax OK$'"],
     run: "ruby -I parley/lib main.rb",
-    remarks: `\`ruby -wc\` without a warning. The client builds a stream's request, and the program reads its answer. ${openListsRemark}`,
+    remarks: `\`ruby -wc\` finds nothing. The client builds a stream's request, and the program reads its answer. ${openListsRemark}`,
   },
   {
     name: "openapi-generator-php",
@@ -69,6 +69,6 @@ export const minorLanguages: readonly Tool[] = [
       "! find main.php parley/lib -name '*.php' -exec php -l {} \\; 2>&1 | grep -v '^No syntax errors detected'",
     ],
     run: "php main.php",
-    remarks: `\`php -l\`, and \`strict_types\` in the program. The class of a union is empty: give the value itself. The client builds a stream's request, and the program reads its answer. ${openListsRemark}`,
+    remarks: `\`php -l\` passes, and the program declares \`strict_types\`. The class of a union is empty: give the value itself. The client builds a stream's request, and the program reads its answer. ${openListsRemark}`,
   },
 ];

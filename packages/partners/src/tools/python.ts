@@ -20,7 +20,7 @@ export const python: readonly Tool[] = [
     ],
     compile: [mypy],
     run: "venv/bin/python main.py",
-    remarks: `\`mypy --strict\`, but for one redundant cast that the tool generates. ${openListsRemark}`,
+    remarks: `\`mypy --strict\` passes, except for one redundant cast that the tool generates. ${openListsRemark}`,
   },
   {
     name: "datamodel-code-generator",
@@ -36,7 +36,7 @@ export const python: readonly Tool[] = [
     ],
     compile: [mypy],
     run: "venv/bin/python main.py",
-    remarks: `\`mypy --strict\`. The tool makes types only; httpx makes the requests. ${openListsRemark}`,
+    remarks: `\`mypy --strict\` passes. The tool makes types only; httpx makes the requests. ${openListsRemark}`,
   },
   {
     name: "openapi-generator-python",
@@ -54,6 +54,6 @@ export const python: readonly Tool[] = [
     ],
     compile: [mypy],
     run: "venv/bin/python main.py",
-    remarks: `\`mypy --strict\` of the program; the generated client has functions without types. The program sends a stream's request with httpx. ${openListsRemark}`,
+    remarks: `The program passes \`mypy --strict\`; the generated client has functions without types. The program sends a stream's request with httpx. ${openListsRemark}`,
   },
 ];
