@@ -27,7 +27,7 @@ export function summarize(tally: Tally): string {
 }
 
 /** Groups failures by check and kind of message, each with the first request that caused it. */
-export function groupFailures(failures: readonly Failure[]): string[] {
+function groupFailures(failures: readonly Failure[]): string[] {
   const groups = Map.groupBy(failures, ({ failure }) => `${failure.check}: ${failure.message.replaceAll(/\d+/g, "#")}`);
   return [...groups.values()].map((group) => {
     const [{ failure, request, operation, status } = group[0] as Failure] = group;

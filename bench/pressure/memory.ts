@@ -10,7 +10,7 @@ function residentBytes(pid: number): number {
   return Number(kilobytes) * 1024;
 }
 
-export function descendantsOf(pid: number): number[] {
+function descendantsOf(pid: number): number[] {
   const children = readProc(`${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
   return children.flatMap((child) => [child, ...descendantsOf(child)]);
 }

@@ -35,7 +35,7 @@ export function compareBuilds(image: ReleasedImage, nowMs: () => number): Compar
   };
 }
 
-export const differingPaths = (first: FileList, second: FileList): string[] =>
+const differingPaths = (first: FileList, second: FileList): string[] =>
   [...new Set([...first.keys(), ...second.keys()])].filter((path) => first.get(path) !== second.get(path)).toSorted();
 
 /** Lists everything but the folders of the kernel. The names end with NUL, because a name may contain a line end. */

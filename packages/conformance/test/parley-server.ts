@@ -14,7 +14,7 @@ const node = join(root, "node_modules/.bin/node");
 const cli = join(root, "packages/server/src/cli/main.mjs");
 
 /** Deadlines that are short enough for a test. */
-export const shortDeadlines = {
+const shortDeadlines = {
   headDeadlineSeconds: 1,
   bodyDeadlineSeconds: 1,
   requestDeadlineSeconds: 20,

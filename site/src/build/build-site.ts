@@ -21,7 +21,7 @@ import { assetFolder } from "./write-site.ts";
 export type SiteFiles = Map<string, string | Buffer>;
 
 /** The address of the front page with a notice that the models are small demonstration models. */
-export const demoFrontPath = "/docs.demo";
+const demoFrontPath = "/docs.demo";
 
 const demoNotice =
   '<div class="notice"><p>This service runs small demonstration models, which are often wrong outside of what they were taught. ' +

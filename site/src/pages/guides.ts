@@ -3,7 +3,7 @@ import type { Sources } from "../sources.ts";
 import { generatorMatrix, matrixPath } from "./programs.ts";
 
 /** Every guide, by group, in the order of the list. A guide is `docs/guides/NAME.md`; `client` is the README of the client. */
-export const guideGroups: Readonly<Record<string, readonly string[]>> = {
+const guideGroups: Readonly<Record<string, readonly string[]>> = {
   "Start here": ["quick-start", "coming-from-another-service", "your-app", "client"],
   "Use the API": [
     "streaming",

@@ -30,7 +30,7 @@ export function hash(text: string): number {
   return value >>> 0;
 }
 
-export const textOfContent = (content: unknown): string =>
+const textOfContent = (content: unknown): string =>
   Array.isArray(content)
     ? content.map((part) => textAt(part, "/text") ?? "").join("")
     : typeof content === "string"

@@ -24,7 +24,7 @@ export const fault = (code: string, param: string | null, message: string, statu
 });
 
 /** The schema behind a reference, as an object. */
-export function schemaOf(value: unknown): Schema {
+function schemaOf(value: unknown): Schema {
   const schema = isRecord(value) ? value : {};
   const { $ref } = schema;
   return typeof $ref === "string" ? schemaOf(document.components.schemas[$ref.split("/").at(-1) ?? ""]) : schema;

@@ -67,7 +67,7 @@ export function show(value: unknown): string {
   return json.length <= maxShown ? json : `${json.slice(0, maxShown)}… (${json.length} characters)`;
 }
 
-export function describeError(error: SdkError): string {
+function describeError(error: SdkError): string {
   const status = typeof error.status === "number" ? ` with status ${error.status}` : "";
   return `${error.class}${status}: ${show(error.message ?? "")}`;
 }

@@ -74,7 +74,7 @@ function makeTask(one: Case, id: string, base: string): Task {
   };
 }
 
-export const keyPrefix = "sk-judged-";
+const keyPrefix = "sk-judged-";
 
 async function limitOf(server: ScriptedServer, limits: Limits, signal: AbortSignal): Promise<void> {
   const pass = (ms: number): Promise<boolean> => wait(ms, false, { signal }).catch(() => false);

@@ -17,7 +17,7 @@ export function readBaseUrl(text: string): URL {
 }
 
 /** Returns the base URL as the suite uses it: without trailing slashes. */
-export const baseOf = (url: URL): string => url.origin + url.pathname.replace(/\/+$/, "");
+const baseOf = (url: URL): string => url.origin + url.pathname.replace(/\/+$/, "");
 
 const isLocal = (host: string): boolean => /^(localhost|127\.|0\.0\.0\.0|\[|10\.|192\.168\.)|^[^.]+(:|$)/.test(host);
 

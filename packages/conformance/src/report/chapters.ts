@@ -2,7 +2,7 @@ import type { State } from "../run/verdict.ts";
 import type { ClauseReport, Report } from "./report.ts";
 
 /** The chapters of the contract, by the prefix of their clauses. */
-export const chapterTitles: Readonly<Record<string, string>> = {
+const chapterTitles: Readonly<Record<string, string>> = {
   MODL: "models",
   RESP: "answers",
   AUTH: "keys",

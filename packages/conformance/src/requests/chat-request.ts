@@ -14,7 +14,7 @@ export interface ChatOptions {
 }
 
 export const authorized: Header = ["Authorization", "Bearer {key}"];
-export const asJson: Header = ["Content-Type", "application/json"];
+const asJson: Header = ["Content-Type", "application/json"];
 
 /** The question of most requests. It is short, and always the same, so that answers can be compared. */
 export const question = "Name three colours.";

@@ -55,7 +55,7 @@ function probe(level: Level, context: Context): Probed {
   return { level, isFound: finding.kind === "kept", note: finding.kind === "kept" ? finding.seen : finding.reason };
 }
 
-export function contextOf(evidence: Evidence, profile: RunProfile): Context {
+function contextOf(evidence: Evidence, profile: RunProfile): Context {
   const answers = new Map<string, Answer[]>();
   for (const exchange of evidence.exchanges) {
     const step = stepOfExchange(exchange.name);

@@ -4,7 +4,7 @@ import { finding, toFinding } from "./case.ts";
 import type { Finding, Seen } from "./case.ts";
 
 /** Headers that follow a request through all services. A gateway that drops them breaks traces, which is a note. */
-export const tracingHeaders = ["traceparent", "x-request-id", "idempotency-key"] as const;
+const tracingHeaders = ["traceparent", "x-request-id", "idempotency-key"] as const;
 
 /** Compares the request that the upstream received with the one that the caller sent. */
 export function judgeRequest({ sent, headers, received, upstreamModel, callerKey }: Seen): Finding[] {

@@ -9,7 +9,7 @@ import { compare, parseExact } from "./compare.ts";
 import { judgeErrorBody, toAnswerFinding } from "./judge-answer.ts";
 
 /** Reads the events that the upstream wrote. */
-export const writtenStream = ({ script: { pieces } }: Seen): EventReading =>
+const writtenStream = ({ script: { pieces } }: Seen): EventReading =>
   readEvents(pieces.map(({ bytes }) => ({ atMs: 0, bytes: Buffer.from(bytes) })));
 
 /** Compares a stream event by event. */

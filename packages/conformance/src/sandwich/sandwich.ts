@@ -67,7 +67,7 @@ export interface SandwichRun {
 }
 
 /** No request reaches the upstream, so nothing can be compared. */
-export class NotInBetweenError extends Error {
+class NotInBetweenError extends Error {
   override readonly name = "NotInBetweenError";
 }
 

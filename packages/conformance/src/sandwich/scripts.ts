@@ -1,7 +1,7 @@
 import type { Piece, Script } from "./upstream.ts";
 
 /** The name under which the upstream answers, unless `--upstream-model` gives another one. */
-export const defaultModel = "sandwich-model";
+const defaultModel = "sandwich-model";
 
 const json = { "content-type": "application/json" };
 const events = { "content-type": "text/event-stream", "cache-control": "no-cache" };

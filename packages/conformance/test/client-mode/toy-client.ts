@@ -92,7 +92,7 @@ export async function* readEvents(lines: AsyncIterable<string>): AsyncGenerator<
   }
 }
 
-export function collectMessage(state: State, index: number, { content, tool_calls = [] }: ToyMessage): void {
+function collectMessage(state: State, index: number, { content, tool_calls = [] }: ToyMessage): void {
   state.texts[index] = (state.texts[index] ?? "") + (content ?? "");
   for (const { index: at = 0, id = "", function: called } of tool_calls) {
     const call = (state.calls[at] ??= { id, name: called.name ?? "", arguments: "" });

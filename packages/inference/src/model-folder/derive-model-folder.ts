@@ -66,7 +66,7 @@ function writeWeights(file: string, gguf: string, sha256: string): void {
  * Returns the bytes of the safetensors file with these weights, exactly as the safetensors library writes them: sorted by
  * name, all in bfloat16.
  */
-export function toSafetensors(tensors: readonly GgufTensor[]): Buffer {
+function toSafetensors(tensors: readonly GgufTensor[]): Buffer {
   const named = tensors
     .map((tensor) => ({ name: nameInTransformers(tensor.name), shape: tensor.shape, data: inBfloat16(tensor) }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -15,7 +15,7 @@ export interface MetadataOptions {
 }
 
 /** The engine does not list the requested model. */
-export class ModelNotListedError extends Error {
+class ModelNotListedError extends Error {
   override name = "ModelNotListedError";
 }
 

@@ -4,7 +4,7 @@ import { ExactNumber, canonicalNumber } from "../json/exact-number.ts";
 export type Schema = boolean | SchemaObject;
 export type SchemaObject = { readonly [keyword: string]: unknown };
 
-export const jsonTypes = ["object", "array", "string", "number", "integer", "boolean", "null"] as const;
+const jsonTypes = ["object", "array", "string", "number", "integer", "boolean", "null"] as const;
 export type JsonType = (typeof jsonTypes)[number];
 
 export const isJsonType = (value: unknown): value is JsonType => jsonTypes.some((type) => type === value);

@@ -25,7 +25,7 @@ export interface Edge {
 }
 
 /** Yields the states whose edges `state` has, beginning with itself. */
-export function* statesFrom({ states }: Automaton, state: number): Generator<State> {
+function* statesFrom({ states }: Automaton, state: number): Generator<State> {
   for (let at: number | undefined = state; at !== undefined;) {
     // Every number in an automaton is the number of one of its states.
     const found: State = states[at] as State;

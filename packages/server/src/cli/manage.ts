@@ -64,7 +64,7 @@ function userName(): string {
 }
 
 /** Returns the verbs of a server's admin API. */
-export function performOver(url: string, key: string): Perform {
+function performOver(url: string, key: string): Perform {
   const client = createClient<paths>({ baseUrl: url.replace(/\/$/, ""), headers: { authorization: `Bearer ${key}` } });
   return async <Op extends Operation>(operation: Op, { id, query, body }: Input<Op>): Promise<Answer<Op>> => {
     const route = routes.find((one) => one.operation === operation);

@@ -54,7 +54,7 @@ interface Batch {
 }
 
 /** The other process has ended, so its answer will never come. */
-export class ChannelEndedError extends Error {
+class ChannelEndedError extends Error {
   override readonly name = "ChannelEndedError";
 }
 

@@ -14,7 +14,7 @@ const pythonVersion = "3.11";
 export const installedBytes = 5.3e9;
 
 /** The installation cannot start or continue; the message says what to do. */
-export class InstallError extends Error {
+class InstallError extends Error {
   override name = "InstallError";
 }
 

@@ -17,7 +17,7 @@ export interface FoundVllm {
 }
 
 /** There is no vLLM, or it cannot serve. The message says what to do. */
-export class NoVllmError extends Error {
+class NoVllmError extends Error {
   override name = "NoVllmError";
 }
 
