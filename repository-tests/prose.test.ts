@@ -186,7 +186,7 @@ test("comments, strings, descriptions and paragraphs of Markdown are read", () =
   expect(textsOf("a.md", page).flatMap(sentencesOf)).toEqual(["Title", "One.", "Two.", "What (3)?", "item", "a", "b"]);
 });
 
-test("texts and names of the tree are plain", () => {
+test("texts and names of the tree are plain", { timeout: 300_000 }, () => {
   const judged = files.filter(
     (path) => /\.(?:ts|mjs|py|yaml|md)$/.test(path) && path !== "repository-tests/prose.test.ts",
   );
