@@ -35,9 +35,9 @@ const schemas = `${chat}/400-tools.test.ts`;
 
 /** The test that exceeds each bound. The key is the bound's name in the contract, its setting, or the text of a fixed bound. */
 const tests: Readonly<Record<string, BoundTest | "none">> = {
-  maxUrlCharacters: [`${chat}/414.test.ts`, "HTTP-22 a URL that is longer than the contract allows is refused"],
-  maxHeaderBytes: [`${chat}/431.test.ts`, "more bytes of headers than the contract allows"],
-  maxHeaderFields: [`${chat}/431.test.ts`, "more header fields than the contract allows"],
+  maxUrlCharacters: [`${server}/refused-heads.ts`, "HTTP-22 a URL that is longer than the contract allows is refused"],
+  maxHeaderBytes: [`${server}/refused-heads.ts`, "more bytes of headers than the contract allows"],
+  maxHeaderFields: [`${server}/refused-heads.ts`, "more header fields than the contract allows"],
   preflightCacheSeconds: "none",
   maxPipelinedRequests: [`${server}/unread-answers.test.ts`, "close the connection when one more comes"],
   maxBodyBytes: [`${chat}/413.test.ts`, "HTTP-07 LIM-02 a byte more is"],
@@ -145,5 +145,5 @@ export function linkTo([file, title]: BoundTest): string {
   const path = join(root, file);
   if (!existsSync(path) || !readFileSync(path, "utf8").includes(`"${title}"`))
     throw new Error(`generate/pages/bound-tests.ts: ${file} has no test "${title}".`);
-  return `[${basename(file, ".test.ts")}](../../${file})`;
+  return `[${basename(file).replace(/(?:\.test)?\.ts$/, "")}](../../${file})`;
 }

@@ -1,16 +1,12 @@
-import { expect, test } from "vitest";
-import { testKey } from "@parley/server/testing";
-import { exchange, requestText } from "../../../test/raw.ts";
-import { useServer } from "../../../test/use-server.ts";
+import { testWrongMethods } from "../../../test/refused-heads.ts";
 
-const server = useServer();
-
-test.each(["GET", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "PROPFIND"])(
-  "HTTP-02 HTTP-03 HTTP-04 %s is answered with the methods that there are",
-  async (method) => {
-    const headers = { Authorization: `Bearer ${testKey}` };
-    const answer = await exchange(server().origin, requestText(`${method} /v1/chat/completions`, headers));
-    expect(answer).toMatchObject({ status: 405, headers: { allow: "POST" } });
-    if (method !== "HEAD") expect(answer?.body).toContain('"method_not_allowed"');
-  },
-);
+testWrongMethods(["/v1/chat/completions"], "POST", [
+  "GET",
+  "PUT",
+  "DELETE",
+  "PATCH",
+  "HEAD",
+  "OPTIONS",
+  "TRACE",
+  "PROPFIND",
+]);

@@ -1,18 +1,3 @@
-import { expect, test } from "vitest";
-import { testKey } from "@parley/server/testing";
-import contract from "@parley/contract/contract.json" with { type: "json" };
-import { exchange, requestText } from "../../../test/raw.ts";
-import { useServer } from "../../../test/use-server.ts";
+import { testLongUrls } from "../../../test/refused-heads.ts";
 
-const { maxUrlCharacters } = contract["x-limits"];
-const server = useServer();
-const headers = { Authorization: `Bearer ${testKey}` };
-
-test("HTTP-22 a URL that is longer than the contract allows is refused", async () => {
-  const answer = await exchange(
-    server().origin,
-    requestText(`POST /v1/chat/completions?${"x".repeat(maxUrlCharacters.value)}`, headers),
-  );
-  expect(answer?.status).toBe(414);
-  expect(JSON.parse(answer?.body ?? "")).toMatchObject({ error: { code: "invalid_value", param: null } });
-});
+testLongUrls("POST /v1/chat/completions");

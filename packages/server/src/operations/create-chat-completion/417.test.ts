@@ -1,14 +1,3 @@
-import { expect, test } from "vitest";
-import { testKey } from "@parley/server/testing";
-import { exchange, requestText } from "../../../test/raw.ts";
-import { useServer } from "../../../test/use-server.ts";
+import { testExpectations } from "../../../test/refused-heads.ts";
 
-const server = useServer();
-const headers = { Authorization: `Bearer ${testKey}` };
-
-test("AUTH-13 an expectation other than 100-continue is refused, once the key is known", async () => {
-  const expecting = { ...headers, Expect: "miracles" };
-  const answer = await exchange(server().origin, requestText("POST /v1/chat/completions", expecting));
-  expect(answer).toMatchObject({ status: 417, headers: { "x-ratelimit-limit-requests": "10000" } });
-  expect(JSON.parse(answer?.body ?? "")).toMatchObject({ error: { code: "invalid_value", param: null } });
-});
+testExpectations("POST /v1/chat/completions");

@@ -1,15 +1,3 @@
-import { expect, test } from "vitest";
-import { testKey } from "@parley/server/testing";
-import { exchange, requestText } from "../../../test/raw.ts";
-import { useServer } from "../../../test/use-server.ts";
+import { testWrongMethods } from "../../../test/refused-heads.ts";
 
-const server = useServer();
-
-test.each(["POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])(
-  "HTTP-02 HTTP-03 HTTP-04 %s is answered with the methods that there are",
-  async (method) => {
-    const headers = { Authorization: `Bearer ${testKey}` };
-    const answer = await exchange(server().origin, requestText(`${method} /v1/models`, headers));
-    expect(answer).toMatchObject({ status: 405, headers: { allow: "GET" } });
-  },
-);
+testWrongMethods(["/v1/models"], "GET", ["POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]);

@@ -1,13 +1,3 @@
-import { expect, test } from "vitest";
-import { RawConnection } from "../../../test/raw.ts";
-import { useServer } from "../../../test/use-server.ts";
+import { testSlowHeads } from "../../../test/refused-heads.ts";
 
-const server = useServer({ settings: { headTimeoutMs: 150 } });
-
-test("HTTP-20 LIM-02 a head that never ends is given up", async () => {
-  using connection = await RawConnection.open(server().origin);
-  connection.send("GET /v1/key HTTP/1.1\r\nHost: x\r\n");
-  const answer = await connection.read("GET", "/v1/key");
-  expect(answer).toMatchObject({ status: 408, headers: { connection: "close" } });
-  expect(JSON.parse(answer?.body ?? "")).toMatchObject({ error: { code: "request_timeout", param: null } });
-});
+testSlowHeads("GET /v1/key");
