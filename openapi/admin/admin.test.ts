@@ -29,6 +29,11 @@ test("the catalogue has exactly the codes of ErrorCode", () => {
   expect(Object.keys(admin["x-error-catalog"])).toEqual(admin.components.schemas.ErrorCode.enum);
 });
 
+test("the entries of the catalogue have a status, a type and a remedy, and nothing else", () => {
+  for (const [code, entry] of Object.entries(admin["x-error-catalog"]))
+    expect(Object.keys(entry), code).toEqual(["status", "type", "remedy"]);
+});
+
 test("every code of the catalogue has an example, with its type", () => {
   const bodies = Object.values(admin.components.responses).map(({ content }) => content["application/json"].examples);
   const shown = bodies.flatMap((examples) => Object.values<Shown>(examples).map(({ value }) => value.error));

@@ -103,7 +103,7 @@ export const settings = {
   adminUrl: setting(
     "PARLEY_ADMIN_URL",
     baseUrl().optional(),
-    "address of a server's admin API, such as http://127.0.0.1:9465, which the commands for keys, groups, admin keys and the audit log use instead of the data folder",
+    "address of a server's admin API, such as http://127.0.0.1:9465, which the commands for keys, groups, admin keys, usage, requests and the audit log use instead of the data folder",
   ),
   adminKey: secret(
     "PARLEY_ADMIN_KEY",
