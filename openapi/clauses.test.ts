@@ -49,6 +49,18 @@ describe("a clause", () => {
     expect(ids.filter((id) => !/^[A-Z]+-\d{2,3}$/.test(id))).toEqual([]);
   });
 
+  test("is in the ranges of the texts, which end with the last clause of a chapter", () => {
+    const ranges = [
+      ...JSON.stringify(document)
+        .replaceAll("\\n", " ")
+        .matchAll(/\b([A-Z]+)-(\d+) to \1-(\d+)/g),
+    ];
+    for (const chapter of new Set(ranges.filter(([, , first]) => first === "01").map(([, name]) => name))) {
+      const ends = ranges.filter(([, name]) => name === chapter).map(([, , , end]) => `${chapter}-${end}`);
+      expect(ends).toContain(clauses.findLast(({ id }) => id.startsWith(`${chapter}-`))?.id);
+    }
+  });
+
   test("has the members that the conformance suite reads, and no other", () => {
     const members = /^id,keyword,level,sentence,why,comply,pointer,since,model,faults(,openai)?$/;
     expect(idsOf((clause) => !members.test(Object.keys(clause).join()))).toEqual([]);

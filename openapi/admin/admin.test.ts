@@ -30,8 +30,8 @@ test("the catalogue has exactly the codes of ErrorCode", () => {
 });
 
 test("the entries of the catalogue have a status, a type and a remedy, and nothing else", () => {
-  for (const [code, entry] of Object.entries(admin["x-error-catalog"]))
-    expect(Object.keys(entry), code).toEqual(["status", "type", "remedy"]);
+  for (const entry of Object.values(admin["x-error-catalog"]))
+    expect(Object.keys(entry)).toEqual(["status", "type", "remedy"]);
 });
 
 test("every code of the catalogue has an example, with its type", () => {

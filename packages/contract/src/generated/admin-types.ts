@@ -1090,7 +1090,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The body is not announced as JSON, or has a content coding. */
+        /** @description The body is not declared as JSON, or has a content coding. */
         UnsupportedMediaType: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];

@@ -28,22 +28,22 @@ export interface paths {
          *     and unknown ones, are accepted and named in `x-ignored-params` (REQ-11). With `x-strict-params: true` they are
          *     refused (REQ-19).
          *
-         *     **Messages.** Roles, contents and parts: MSG-01 to MSG-30. The prompt is counted before anything is generated. A
+         *     **Messages.** Roles, contents and parts: MSG-01 to MSG-31. The prompt is counted before anything is generated. A
          *     prompt that fills the context is refused with its count (MSG-23 to MSG-25). If the prompt fits, but not together
          *     with the maximum, the maximum is lowered, although other services refuse it (MSG-26). A maximum above the model's
          *     own is lowered, too (REQ-34). The answer's `x-ignored-params` names it (REQ-35).
          *
-         *     **The answer.** Choices, reasons to finish and counts: RESP-01 to RESP-23. Sampling, repeatable with temperature 0
-         *     or a seed: SAMP-01 to SAMP-15. Tools: TOOL-01 to TOOL-23. Structured output, always enforced: FMT-01 to FMT-17.
+         *     **The answer.** Choices, reasons to finish and counts: RESP-01 to RESP-26. Sampling, repeatable with temperature 0
+         *     or a seed: SAMP-01 to SAMP-15. Tools: TOOL-01 to TOOL-24. Structured output, always enforced: FMT-01 to FMT-19.
          *     Log-probabilities: LOGP-01 to LOGP-11.
          *
-         *     **Streams.** The order of events is a state machine, `x-streams` in this document (STRM-01 to STRM-43). In short:
+         *     **Streams.** The order of events is a state machine, `x-streams` in this document (STRM-01 to STRM-44). In short:
          *     for each choice one event with its role, then pieces, then one event with its `finish_reason`; the counts, if they
          *     were asked for; then `[DONE]`. Only a stream that ends with `[DONE]` is whole (STRM-15). A failure after the first
          *     byte is one event with an `error`, and nothing after it (STRM-22, STRM-23); before the first byte it is an ordinary
          *     HTTP error (STRM-26).
          *
-         *     **Limits and charge.** Limits and their headers: LIM-01 to LIM-18. The price of an answer is in its `usage` (RESP-16).
+         *     **Limits and charge.** Limits and their headers: LIM-01 to LIM-19. The price of an answer is in its `usage` (RESP-16).
          *     If the caller disconnects from a stream, its prompt and the tokens generated until then are charged (OPS-10). A
          *     failure before the first token, or one of the service, costs nothing (OPS-11, OPS-17). Closing the connection is the
          *     way to stop an answer, streamed or not (STRM-32).
@@ -52,9 +52,9 @@ export interface paths {
          *     sets, by default 24 hours, for this key of the caller (IDEM-01 to IDEM-07). A request with the same
          *     `Idempotency-Key` and the same body, byte by byte, gets it again under a request id of its own, with
          *     `Idempotent-Replayed: true`, and is not charged. It counts as one request of the minute. While the first one runs,
-         *     it gets 409. Another body gets 422. An answer that is not whole is not kept, so a repetition runs again: after an
-         *     error, after the caller has disconnected, which stops generation as without the header (STRM-32) and is charged, and
-         *     after a server has died, which charges what had arrived (OPS-19). Until the service has noticed the death, within
+         *     it gets 409. Another body gets 422. An answer that is not whole is not kept, so a repetition runs again. If the
+         *     caller disconnects, generation stops as without the header (STRM-32), and the tokens until then are charged. If a
+         *     server dies, the tokens that had arrived are charged (OPS-19). Until the service has noticed the death, within
          *     half a minute, a repetition gets 409. An answer above a size that the operator sets, by default 4 MiB, is not kept
          *     either. If it cannot be known whether a request has run, it gets 503.
          */
@@ -74,7 +74,7 @@ export interface paths {
         };
         /**
          * List the models
-         * @description Returns every model that the service offers, with its limits, prices and abilities (MODL-01 to MODL-22). A request
+         * @description Returns every model that the service offers, with its limits, prices and abilities (MODL-01 to MODL-24). A request
          *     names a model by the `id` of its object or by one of its `aliases`. `is_ready` says whether the model answers at
          *     this moment.
          *
@@ -265,7 +265,7 @@ export interface components {
             service_tier?: string | null;
             /** @description Accepted and named in `x-ignored-params`. */
             safety_identifier?: string | null;
-            /** @description A hint. Where several engines serve a model, requests of one API key with the same value go to the same engine while it has room. So prompts that begin alike find each other in its cache. It does not change the answer. */
+            /** @description A hint. Where several engines serve a model, requests of one API key with the same value go to the same engine while it has room. So a prompt finds the beginning of an earlier one in the cache. It does not change the answer. */
             prompt_cache_key?: string | null;
             /** @description Accepted and named in `x-ignored-params`. */
             verbosity?: string | null;
