@@ -1,5 +1,6 @@
 import type { ServerRegister } from "./accounts/servers/server-register.ts";
 import { watchServers } from "./accounts/servers/watch-servers.ts";
+import { addGroupMetrics } from "./accounts/group-metrics.ts";
 import { addKeyMetrics } from "./accounts/key-metrics.ts";
 import type { KeyMetricsSources } from "./accounts/key-metrics.ts";
 import { AbandonedWatch, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
@@ -134,12 +135,13 @@ export async function openModels(
 /** Creates the metrics of a server, with the handler of their port. */
 export function metricsOf(
   config: Config,
-  { keys, ledger, servers, store, endpoints, databaseBytes }: OwnParts,
+  { keys, groups, ledger, servers, store, endpoints, databaseBytes }: OwnParts,
   observed: Omit<Observed, "servers" | "limits" | "databaseBytes">,
 ): Metrics {
   const addOfKeys = keyMetricsOf(config, { keys, ledger, nowMs });
   const metrics = createMetrics({ ...observed, servers, limits: store, databaseBytes }, addOfKeys);
   endpoints.addTo(metrics.registry);
+  addGroupMetrics([metrics.registry], { groups, ledger, nowMs });
   return metrics;
 }
 

@@ -7,7 +7,9 @@ import { parse } from "yaml";
 import { miniFolder } from "@parley/inference/testing";
 import { openPlace } from "@parley/inference/testing/places";
 import { miniId, modelId, startTestServer, until, withKey } from "@parley/server/testing";
-import type { TestServer } from "@parley/server/testing";
+import { Registry } from "prom-client";
+import { addGroupMetrics } from "../src/accounts/group-metrics.ts";
+import { startAdmin } from "./admin/use-admin.ts";
 import { useServer } from "./use-server.ts";
 
 interface Rule {
@@ -34,14 +36,16 @@ const { groups } = parse(text) as { readonly groups: readonly { readonly rules: 
 const rules = groups.flatMap((group) => group.rules);
 const server = useServer({ settings: { tokensPerMinute: 100 } });
 
-/** The page of metrics of a server with a local and a remote model that has answered and refused requests. */
+/** The page of metrics of a server with budgets, and with a local and a remote model, that has answered and refused requests. */
 let page = "";
 beforeAll(async () => {
   const remote = { urls: [(await openPlace()).url], model: "there", tokenizer: miniFolder };
   const models = { "model-1": {}, "model-1-mini": { engine: "remote", remote } } as const;
-  await using observed: TestServer = await startTestServer({
-    settings: { tokensPerMinute: 200, metricsKeys: 2, models },
-  });
+  await using admin = await startAdmin({ settings: { tokensPerMinute: 200, metricsKeys: 2, models } });
+  const observed = admin.server;
+  const group = { name: "team", budget_usd: "1" };
+  const { id: groupId } = await admin.local("createGroup", { id: undefined, query: {}, body: group });
+  await observed.complete({ max_completion_tokens: 8 }, withKey(await observed.makeKey({ groupId, budgetUsd: "1" })));
   for (const model of [modelId, miniId]) await observed.complete({ model, max_completion_tokens: 8 });
   await observed.refuse({ max_completion_tokens: 1000 });
   await until(
@@ -144,6 +148,48 @@ describe("the metrics of keys", () => {
       other.gauge(`parley_key_budget_remaining_usd{key_id="${id}",budget="${budget}"}`);
     expect(await restOf("total")).toBeCloseTo(1 - Number(entry?.cost_usd), 12);
     expect(await restOf("month")).toBeCloseTo(0.5 - Number(entry?.cost_usd), 12);
+    const share = await other.gauge(`parley_key_budget_used_ratio{key_id="${id}",budget="month"}`);
+    expect(share).toBeCloseTo(Number(entry?.cost_usd) / 0.5, 12);
+  });
+});
+
+describe("the metrics of groups", () => {
+  test("show the spent share of each budget with its raise, of at most 1,000 groups", async () => {
+    await using admin = await startAdmin();
+    const { server } = admin;
+    const create = async (body: { readonly name: string; readonly budget_usd?: string }): Promise<string> =>
+      (await admin.local("createGroup", { id: undefined, query: {}, body })).id;
+    const id = await create({ name: 'the "first"', budget_usd: "0.5" });
+    await create({ name: "without a budget" });
+    await create({ name: "nothing", budget_usd: "0" });
+    const { usage } = await server.complete({}, withKey(await server.makeKey({ groupId: id })));
+    const share = (): Promise<number> =>
+      server.gauge(`parley_group_budget_used_ratio{group_id="${id}",group="the \\"first\\""}`);
+    expect(await share()).toBeCloseTo(Number(usage.cost_usd) / 0.5, 12);
+    const budget_raise = { usd: "0.5", until: "2999-01-31T00:00:00Z" };
+    await admin.local("updateGroup", { id, query: {}, body: { budget_raise } });
+    expect(await share()).toBeCloseTo(Number(usage.cost_usd), 12);
+    const shares = (await server.metrics()).match(/^parley_group_budget_used_ratio\{.*$/gm);
+    expect(shares).toHaveLength(2);
+    expect(shares?.[1]).toMatch(/group="nothing"\} 1$/);
+  });
+
+  test("stop at 1,000 groups, and are absent while the store is away", async () => {
+    const registry = new Registry();
+    const all = Array.from({ length: 1500 }, (_, index) => ({
+      id: `${index}`,
+      name: "",
+      createdMs: 0,
+      budgetUsd: "2",
+    }));
+    let isAway = false;
+    const groupSpentUsd = async (): Promise<string> => (isAway ? Promise.reject(new Error("away")) : "1");
+    addGroupMetrics([registry], { groups: { list: async () => all }, ledger: { groupSpentUsd }, nowMs: Date.now });
+    const series = async (): Promise<number> =>
+      (await registry.metrics()).match(/^parley_group.*\} 0\.5$/gm)?.length ?? 0;
+    expect(await series()).toBe(1000);
+    isAway = true;
+    expect(await series()).toBe(0);
   });
 });
 

@@ -1,6 +1,7 @@
 import { Big } from "big.js";
 import { Counter, Gauge } from "prom-client";
 import type { Registry } from "prom-client";
+import { usedShare } from "./group-metrics.ts";
 import type { KeyStore } from "./keys/key-store.ts";
 import type { UsageLedger } from "./ledger/usage-ledger.ts";
 import { raiseAt, raisedUsd } from "./money/budget-raise.ts";
@@ -30,7 +31,7 @@ export function addKeyMetrics(registers: Registry[], sources: KeyMetricsSources)
   );
   const tokens = counter("parley_key_tokens_total", "Tokens of a key by kind: prompt, completion.", "kind");
   const cost = counter("parley_key_cost_usd_total", "US dollars that a key was charged.");
-  addRemaining(registers, seen, sources);
+  addBudgets(registers, seen, sources);
   return ({ keyId, outcome, promptTokens = 0, completionTokens = 0, costUsd = "0" }) => {
     if (keyId === undefined) return;
     if (seen.size < sources.maxKeys) seen.add(keyId);
@@ -42,32 +43,49 @@ export function addKeyMetrics(registers: Registry[], sources: KeyMetricsSources)
   };
 }
 
-/** Adds the rest of the budgets, which is read from the store at each scrape. While the store is away, there is none. */
-function addRemaining(registers: Registry[], seen: ReadonlySet<string>, sources: KeyMetricsSources): void {
-  const gauge = new Gauge({
-    name: "parley_key_budget_remaining_usd",
-    help: "US dollars of a budget of a key, minus the cost of its ended requests. Budgets: total, month.",
-    labelNames: ["key_id", "budget"],
-    registers,
-    collect: async () => {
-      gauge.reset();
-      try {
-        // One after the other, so a request waits for at most one of these queries.
-        for (const id of seen) await showRemaining(gauge, id, sources);
-      } catch {
+/** Adds the state of the budgets, which is read from the store at each scrape. While the store is away, there is none. */
+function addBudgets(registers: Registry[], seen: ReadonlySet<string>, sources: KeyMetricsSources): void {
+  const add = (name: string, help: string, valueOf: (budgetUsd: string, spentUsd: string) => number): void => {
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames: ["key_id", "budget"],
+      registers,
+      collect: async () => {
+        const budgets = await readAll(seen, sources).catch(() => []);
         gauge.reset();
-      }
-    },
-  });
+        for (const { labels, budgetUsd, spentUsd } of budgets) gauge.set(labels, valueOf(budgetUsd, spentUsd));
+      },
+    });
+  };
+  add(
+    "parley_key_budget_remaining_usd",
+    "US dollars of a budget of a key, minus the cost of its ended requests. Budgets: total, month.",
+    (budgetUsd, spentUsd) => new Big(budgetUsd).minus(spentUsd).toNumber(),
+  );
+  add(
+    "parley_key_budget_used_ratio",
+    "Cost of the ended requests of a key, as a share of a budget: 1 is all of it. Budgets: total, month.",
+    (budgetUsd, spentUsd) => usedShare(spentUsd, budgetUsd),
+  );
 }
 
-async function showRemaining(gauge: Gauge, id: string, { keys, ledger, nowMs }: KeyMetricsSources): Promise<void> {
+/** Reads the budgets one after the other, so a request waits for at most one of these queries. */
+async function readAll(ids: Iterable<string>, sources: KeyMetricsSources) {
+  const budgets: Awaited<ReturnType<typeof readBudgets>> = [];
+  for (const id of ids) budgets.push(...(await readBudgets(id, sources)));
+  return budgets;
+}
+
+async function readBudgets(id: string, { keys, ledger, nowMs }: KeyMetricsSources) {
   const key = await keys.find(id);
   const raise = raiseAt(key?.budgetRaise, nowMs());
-  const show = async (budget: string, usd: string | undefined, month?: string): Promise<void> => {
-    if (usd === undefined) return;
-    gauge.set({ key_id: id, budget }, new Big(usd).minus(await ledger.spentUsd(id, month)).toNumber());
-  };
-  await show("total", raisedUsd(key?.budgetUsd, raise));
-  await show("month", raisedUsd(key?.monthlyBudgetUsd, raise), monthOf(nowMs()));
+  const read = async (budget: string, budgetUsd: string | undefined, month?: string) =>
+    budgetUsd === undefined
+      ? []
+      : [{ labels: { key_id: id, budget }, budgetUsd, spentUsd: await ledger.spentUsd(id, month) }];
+  return [
+    ...(await read("total", raisedUsd(key?.budgetUsd, raise))),
+    ...(await read("month", raisedUsd(key?.monthlyBudgetUsd, raise), monthOf(nowMs()))),
+  ];
 }
