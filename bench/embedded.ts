@@ -3,11 +3,10 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Command } from "commander";
 import { defaultTimings, neutralSampling } from "@parley/inference";
 import { startEmbeddedEngine } from "@parley/inference/embedded";
 import type { ChildEngine, EngineRequest } from "@parley/inference";
-import { wholeNumber } from "@parley/common/flag-values";
+import { ReportCommand, wholeNumber } from "@parley/common/flag-values";
 
 /**
  * Measures the embedded engine on the demonstration models: memory at rest, the speed of reading a prompt, and the time of a small
@@ -18,7 +17,7 @@ const {
   rounds,
   prompt: promptTokens,
   beside: besideTokens,
-} = new Command("bench:embedded")
+} = new ReportCommand("bench:embedded")
   .description(
     "Measures the embedded engine on the demonstration models: memory at rest, how fast a prompt is read, and how long a small " +
       "chat takes alone and beside long prompts of another key.",

@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Command } from "commander";
 import { bodyOf } from "./gateways/measure.ts";
 import { median } from "./gateways/report/result.ts";
 import { modelFolder } from "./gateways/subjects/subject.ts";
-import { wholeNumber } from "@parley/common/flag-values";
+import { ReportCommand, wholeNumber } from "@parley/common/flag-values";
 import { loadPino, openEventParser, openLedger, openTemplate, openTokenizer } from "./libraries.ts";
 import type { Message } from "./libraries.ts";
 
@@ -15,7 +14,7 @@ import type { Message } from "./libraries.ts";
  * tokens. The sum is the floor of `bench`'s row `plain`, on top of the copying of bytes that the row of bare Node measures. Each
  * step runs in a warm loop of its own, which is its best case. Prints processor time in µs: median, least and most of all rounds.
  */
-const { rounds } = new Command("bench:floor")
+const { rounds } = new ReportCommand("bench:floor")
   .description(
     "Measures the processor time of the libraries alone, at the work that a plain answer of 160 tokens takes: the least that " +
       "bench's row plain can cost on top of bare Node. The sum without the events is the least that passes before the first token.",

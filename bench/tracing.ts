@@ -5,11 +5,9 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { tracingOf } from "@parley/server/testing";
 import type { RequestRecord } from "@parley/server/testing";
+import { ReportCommand, wholeNumber } from "@parley/common/flag-values";
 import { describeMachine, median, readCommit } from "./gateways/report/result.ts";
 
-// Measures the processor time of the trace of one request, without the request: `npx -y pnpm@12.21.0 bench:tracing`.
-
-const rounds = 8;
 const requests = 4000;
 /** Requests between two pauses, and the pause in milliseconds. It lets the spans be sent, so none is lost. */
 const [atOnce, pauseMs] = [100, 25];
@@ -56,7 +54,14 @@ async function measure(tracing: Tracing | undefined): Promise<number> {
 const show = (values: readonly number[]): string =>
   `${median(values).toFixed(1)} (${Math.min(...values).toFixed(1)}–${Math.max(...values).toFixed(1)})`;
 
-async function run(): Promise<void> {
+const readRounds = (): number =>
+  new ReportCommand("bench:tracing")
+    .description("Measures the processor time of the trace of one request, without the request.")
+    .option("--rounds <count>", "how often each is measured", wholeNumber, 8)
+    .parse()
+    .opts<{ readonly rounds: number }>().rounds;
+
+async function run(rounds: number): Promise<void> {
   // The collector takes everything. It is a process of its own, whose time is not measured.
   const collector = fork(import.meta.filename, ["collector"]);
   try {
@@ -91,4 +96,4 @@ async function run(): Promise<void> {
 if (process.argv[2] === "collector") {
   const server = createServer((request, response) => void request.resume().on("end", () => response.end("{}")));
   server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port)); // it listens on a port
-} else await run();
+} else await run(readRounds());

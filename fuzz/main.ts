@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { Command, InvalidArgumentError } from "commander";
 import { exitCodeOf } from "@parley/common/exit-code";
+import { ReportCommand, wholeNumber } from "@parley/common/flag-values";
 import { didNotRun } from "../ci/step.ts";
 import { runCampaign } from "./campaign.ts";
 import { MissingProgramError, prepareSchemathesis } from "./python.ts";
@@ -41,7 +41,7 @@ interface Flags {
 }
 
 function readFlags(): Flags {
-  return new Command("fuzz")
+  return new ReportCommand("fuzz")
     .description(
       "Without flags: the gate, which asks servers of its own what the contract allows and what it does not, with a fixed seed, for a few " +
         "minutes. With --cases: a campaign, with a seed of its own. Ctrl-C ends it, and the next one without a seed goes on where it was.",
@@ -51,10 +51,4 @@ function readFlags(): Flags {
     .option("--seed <number>", "of a campaign, its seed", wholeNumber)
     .parse()
     .opts<Flags>();
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number above 0.");
-  return value;
 }

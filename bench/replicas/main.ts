@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
+import { ReportCommand, writableFile } from "@parley/common/flag-values";
 import { Cluster, endAllClusters } from "./cluster.ts";
 import { seconds } from "./row.ts";
 import type { Result, Row } from "./row.ts";
@@ -28,7 +29,7 @@ interface Flags {
   readonly list?: boolean;
 }
 
-const flags = new Command("replicas")
+const flags = new ReportCommand("replicas")
   .description(
     "Starts real servers on one PostgreSQL and one Valkey or Redis, which must be installed, and shows whether budgets, limits " +
       "and keys hold on all of them, and while a store is away. Exit code 1: a promise was broken.",
@@ -45,9 +46,8 @@ const flags = new Command("replicas")
   .option("--kills <n>", "number of servers that are killed in the row killed-often", readCount, 100)
   .option("--streams <n>", "number of streams in the row rolling", readCount, 500)
   .option("--entries <n>", "number of ledger entries in the row size", readCount, 1_000_000)
-  .option("--markdown <file>", "also write the table to a file")
+  .option("--markdown <file>", "also write the table to a file", writableFile)
   .option("--list", "say what the rows are, and run none")
-  .showHelpAfterError("(--help lists what there is)")
   .parse()
   .opts<Flags>();
 
@@ -61,9 +61,8 @@ function readRows(text: string): readonly Row[] {
 }
 
 function readCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 10_000_000)
-    throw new InvalidArgumentError("It takes a whole number from 1 to 10000000.");
+  const count = /^\d+$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > 10_000_000) throw new InvalidArgumentError("It takes a whole number from 1 to 10000000.");
   return count;
 }
 

@@ -2,10 +2,9 @@ import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { Command } from "commander";
 import { findGpus, findVllm, installVllm } from "@parley/inference/vllm";
 import { exitCodeOf } from "@parley/common/exit-code";
-import { listOf } from "@parley/common/flag-values";
+import { ReportCommand, listOf, writableFolder } from "@parley/common/flag-values";
 import { writePage } from "./report-page.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -33,7 +32,7 @@ const {
   gpu: isGpu = false,
   parts: wanted,
   into: folder,
-} = new Command("report:vllm")
+} = new ReportCommand("report:vllm")
   .description(
     "Shows Parley with a real vLLM, as one page. Parts that were made before stay in it, so that a long report can be made piece by " +
       "piece. Parts that need a missing container engine or router are left out, and the page says so. Without PARLEY_TEST_VLLM, which names a virtual " +
@@ -46,7 +45,7 @@ const {
     (text) => (text === "" ? [] : listOf(partNames)(text)),
     partNames,
   )
-  .option("--into <folder>", "where the parts and the page are kept", join(root, ".parley/vllm-report"))
+  .option("--into <folder>", "where the parts and the page are kept", writableFolder, join(root, ".parley/vllm-report"))
   .parse()
   .opts<Flags>();
 const installFolder = process.env["PARLEY_TEST_VLLM"] ?? join(homedir(), ".cache/parley/vllm");

@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync } from "node:fs";
-import { Command } from "commander";
+import { ReportCommand } from "@parley/common/flag-values";
 import { grades } from "./change.ts";
 import type { Change } from "./change.ts";
 import { adminFiles, currentFile, findChanges, releasedFile } from "./find-changes.ts";
@@ -36,7 +36,7 @@ interface Flags {
   readonly release?: true;
 }
 
-const command = new Command("contract:diff")
+const command = new ReportCommand("contract:diff")
   .description(
     "Compares both contracts with those of the last release, and calls each change breaking, additive or editorial. In a " +
       "request it is breaking to refuse more, in an answer to send what was not promised. Fails where a change is " +
@@ -45,7 +45,6 @@ const command = new Command("contract:diff")
   .option("--against <file>", "another bundle than openapi/released/contract.json")
   .option("--of <file>", "another bundle than the generated one")
   .option("--release", "make these contracts the last released ones: a part of every release")
-  .showHelpAfterError("(--help lists what there is)")
   .action(({ against = releasedFile, of = currentFile, release }: Flags) => {
     if (release === true) {
       copyFileSync(currentFile, releasedFile);

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Command } from "commander";
+import { ReportCommand } from "@parley/common/flag-values";
 import { findChanges } from "../contract-diff/find-changes.ts";
 import { publishedPackages, readManifest } from "../manifests.ts";
 import { pnpm } from "../pnpm.ts";
@@ -158,7 +158,7 @@ function compare(names: readonly string[]): void {
   }
 }
 
-const command = new Command("release")
+const command = new ReportCommand("release")
   .description(
     "Makes everything that a release publishes, in a folder: packages, the chart, images, lists of components " +
       "(CycloneDX), the change of the contract, and checksums. Publishes nothing.",
@@ -167,7 +167,6 @@ const command = new Command("release")
   .option("--no-images", "without the images")
   .option("--sign <key>", "sign the checksums with this private key of cosign")
   .option("--dirty", "also from a tree that is not fit for a release")
-  .showHelpAfterError("(--help lists what there is)")
   .action(release);
 
 command

@@ -1,8 +1,7 @@
 import { createWriteStream, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import type { WriteStream } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { Command } from "commander";
-import { wholeNumber } from "@parley/common/flag-values";
+import { ReportCommand, existingPath, wholeNumber } from "@parley/common/flag-values";
 import type { Judgement } from "./judge-case.ts";
 import { JudgeProcess } from "./judge-process.ts";
 import { measureCompiling } from "./measure-compiling.ts";
@@ -24,22 +23,22 @@ interface Flags {
   readonly beside?: readonly string[];
 }
 
-const program = new Command("schemas");
+const program = new ReportCommand("schemas");
 const flags = program
   .description(
     "Judges the compiler of JSON Schemas with MaskBench (github.com/guidance-ai/jsonschemabench, folder maskbench/data): " +
       "which schemas it accepts, and whether llama.cpp under the compiled grammar accepts the valid instances and no other.",
   )
-  .option("--data <folder>", "the folder with the benchmark's JSON files")
+  .option("--data <folder>", "the folder with the benchmark's JSON files", existingPath)
   .option("--dataset <name>", "only this data set, such as Github_easy")
   .option("--only <text>", "only schemas whose id contains this")
   .option("--limit <count>", "only this number of schemas, evenly spread", wholeNumber)
   .option("--jobs <count>", "how many are judged at once", wholeNumber, 1)
   .option("--time-limit <seconds>", "for one schema and its instances", wholeNumber, 60)
   .option("--out <file>", "one JSON result a line", ".parley/schemas/results.jsonl")
-  .option("--compare <file>", "list the verdicts that differ from those of an earlier --out")
+  .option("--compare <file>", "list the verdicts that differ from those of an earlier --out", existingPath)
   .option("--compile", "instead, time the compiler alone, each schema once in one process")
-  .option("--masks <model>", "instead, time llama.cpp's token masks with the vocabulary of a GGUF file")
+  .option("--masks <model>", "instead, time llama.cpp's token masks with the vocabulary of a GGUF file", existingPath)
   .option("--beside <files...>", "instead, compare the result files of several runs, other libraries' included")
   .parse()
   .opts<Flags>();
@@ -52,6 +51,7 @@ function choose({ data = missingData(), dataset, only = "", limit = Number.POSIT
     .filter((name) => name.endsWith(".json") && name.includes(only))
     .filter((name) => dataset === undefined || dataSetOf(name) === dataset)
     .toSorted();
+  if (names.length === 0) program.error(`error: no schema in ${data} fits --dataset and --only`);
   const step = Math.max(1, names.length / limit);
   const count = Math.min(limit, names.length);
   return Array.from({ length: count }, (_, index) => join(data, names[Math.floor(index * step)] ?? ""));
