@@ -9,13 +9,16 @@ import type { TestServer } from "@parley/server/testing";
 
 const event = (data: unknown): string => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 
+/** The number of cached tokens that the upstream reports beyond the prompt. */
+let surplus = -1;
+
 /** Answers with three tokens, and reports all prompt tokens but one as cached. */
 const answerCached: Place["answer"] = (response, body) => {
   const { prompt } = JSON.parse(body) as { readonly prompt: readonly number[] }; // written by the server under test
   const usage = {
     prompt_tokens: prompt.length,
     completion_tokens: 3,
-    prompt_tokens_details: { cached_tokens: prompt.length - 1 },
+    prompt_tokens_details: { cached_tokens: prompt.length + surplus },
   };
   const ids = [...Buffer.from("abc")];
   response.end(event({ choices: [{ token_ids: ids, finish_reason: "length" }], usage }) + event("[DONE]"));
@@ -25,6 +28,7 @@ let server: TestServer | undefined;
 afterEach(async () => {
   await server?.[Symbol.asyncDispose]();
   server = undefined;
+  surplus = -1;
 });
 
 /** `cache_salt` on: the stand-in reports cached tokens for every key, and would be taken for a shared cache. */
@@ -62,6 +66,16 @@ describe("cached tokens with a price of their own", () => {
     expect(JSON.stringify(chunks)).toContain(`"cost_usd":"${wanted}"`);
     const rows = await own.ledger();
     expect(rows.map(({ cost_usd }) => cost_usd)).toEqual([wanted, wanted]);
+  });
+
+  test("RESP-14 RESP-26 are never more than the prompt's, whatever an upstream reports", async () => {
+    surplus = 1000;
+    const own = await start("0.00000007");
+    const { usage } = await own.complete(ask);
+    expect(usage.prompt_tokens_details.cached_tokens).toBe(usage.prompt_tokens);
+    expect(usage.cost_usd).toBe(usd(usage.prompt_tokens * 700_000 + 3 * 6_000_000));
+    const [row] = await own.ledger();
+    expect(row).toMatchObject({ cached_tokens: usage.prompt_tokens, cost_usd: usage.cost_usd });
   });
 
   test("MODL-24 are listed with their price", async () => {

@@ -66,14 +66,15 @@ export class Meter implements AsyncDisposable {
   }
 
   /**
-   * Replaces the usage.
+   * Replaces the usage. An engine that reports more cached tokens than the prompt has is believed up to the whole prompt.
    * @param usage the total so far, as the engine reports it
    * @throws {EngineError} `protocol` for counts that are not integers of 0 or more
    */
   count(usage: EngineUsage): void {
     if (!this.#usage) this.#options.onFirst();
     assertCounts(usage);
-    this.#usage = usage;
+    const { promptTokens, cachedTokens } = usage;
+    this.#usage = cachedTokens > promptTokens ? { ...usage, cachedTokens: promptTokens } : usage;
     this.#options.slots.count(usage.completionTokens);
   }
 
