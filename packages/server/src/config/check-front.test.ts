@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ConfigError } from "./config-error.ts";
 import { makeConfig } from "./read-config.ts";
 import type { ConfigChanges } from "./read-config.ts";
+import { remoteSchema } from "./remote-settings.ts";
 
 type Models = NonNullable<ConfigChanges["models"]>;
 type Remote = NonNullable<NonNullable<Models[string]>["remote"]>;
@@ -64,5 +65,30 @@ test.each<[string, Remote, Remote, number]>([
 ])("two models on one front: %s", (_title, one, two, count) => {
   const faults = faultsOf({ one: modelOf({ front: "llm-d", ...one }), two: modelOf({ front: "llm-d", ...two }) });
   expect(faults).toHaveLength(count);
-  for (const fault of faults) expect(fault).toContain("models.two and models.one both ask the front at");
+  for (const fault of faults)
+    expect(fault).toContain("models.two and models.one both ask the front at http://front for");
+});
+
+test("two models collide at the address that both have, also if only one of them names the front", () => {
+  const one = modelOf({ model: "m", urls: ["http://a", "http://front"] });
+  const two = modelOf({ model: "m", urls: ["http://b", "http://front/v1"], front: "ray" });
+  const faults = ["models.two and models.one both ask the front at http://front for m: set remote.model of one"];
+  expect(faultsOf({ one, two })).toEqual(faults);
+  expect(faultsOf({ one, two: { ...two, remote: { ...two.remote, front: "generic" } } })).toEqual([]);
+});
+
+test.each<[string, string[], string]>([
+  ["an address twice", ["http://a:80/v1", "HTTP://A/"], "urls names http://a twice"],
+  ["a password", ["http://me:secret@a"], "urls must not hold a user or a password for a: set api_key_env"],
+])("one model must not have %s", (_title, urls, fault) => {
+  expect(faultsOf({ one: modelOf({ urls }) })).toEqual([expect.stringContaining(`models.one.remote.${fault}`)]);
+});
+
+test.each<[string, Remote]>([
+  ["urls", { urls: ["http://a#part"] }],
+  ["headers", { headers: { "x-a": "\0" } }],
+  ["headers", { headers: { "x-a": "日本" } }],
+])("%s that no request could have are refused: %j", (name, remote) => {
+  const { error } = remoteSchema.safeParse(remote);
+  expect(error?.issues).toMatchObject([{ path: [name, expect.anything()] }]);
 });

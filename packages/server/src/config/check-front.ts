@@ -35,6 +35,30 @@ export function findHeaderFaults({ headers = {}, session_header, front }: Remote
   return faults;
 }
 
+/** Returns the address of a base URL in one spelling, without credentials. */
+function addressOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+/**
+ * Checks the base URLs of an upstream.
+ * @param place the path of its settings in the file
+ * @returns a sentence for each fault
+ */
+export function findUrlFaults(urls: readonly string[], place: string): string[] {
+  const addresses = urls.map(addressOf);
+  const repeated = new Set(addresses.filter((address, index) => addresses.indexOf(address) !== index));
+  const secret = urls.map((url) => new URL(url)).filter(({ username, password }) => username !== "" || password !== "");
+  return [
+    ...Array.from(repeated, (address) => `${place}.urls names ${address} twice`),
+    ...secret.map(
+      ({ host }) =>
+        `${place}.urls must not hold a user or a password for ${host}: set api_key_env, api_key_file or headers`,
+    ),
+  ];
+}
+
 interface Served {
   readonly name: string;
   readonly id: string;
@@ -43,20 +67,20 @@ interface Served {
 
 /** Returns a fault for each model whose front knows another model of the file by the same name. */
 export function findFrontCollisions(models: readonly Served[]): string[] {
-  const owners = new Map<string, string>();
+  const owners = new Map<string, { readonly name: string; readonly isFront: boolean }>();
   return models.flatMap(({ name, id, engineConfig }) => {
-    if (engineConfig.driver !== "remote" || (engineConfig.given.front ?? "generic") === "generic") return [];
+    if (engineConfig.driver !== "remote") return [];
     const { urls, given } = engineConfig;
     const asked = given.model ?? id;
-    const taken = urls.flatMap((url) => {
-      const key = JSON.stringify([new URL(url).href.replace(/\/+$/, "").replace(/\/v1$/, ""), asked]);
-      const owner = owners.get(key);
-      owners.set(key, owner ?? name);
-      return owner === undefined || owner === name ? [] : [owner];
+    const isFront = (given.front ?? "generic") !== "generic";
+    const faults = urls.map(addressOf).flatMap((address) => {
+      const key = JSON.stringify([address, asked]);
+      const owner = owners.get(key) ?? { name, isFront };
+      owners.set(key, owner);
+      if (owner.name === name || !(isFront || owner.isFront)) return [];
+      const both = `models.${name} and models.${owner.name}`;
+      return [`${both} both ask the front at ${address} for ${asked}: set remote.model of one`];
     });
-    const [owner] = taken;
-    return owner === undefined
-      ? []
-      : [`models.${name} and models.${owner} both ask the front at ${urls[0]} for ${asked}: set remote.model of one`];
+    return faults.slice(0, 1);
   });
 }

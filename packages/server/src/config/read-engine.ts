@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { findHeaderFaults } from "./check-front.ts";
+import { findHeaderFaults, findUrlFaults } from "./check-front.ts";
 import { modelShortcuts } from "./default-models.ts";
 import type { EngineDriver } from "./engine-settings.ts";
 import { explainWrapping } from "./explain-environment.ts";
@@ -117,8 +117,9 @@ function readRemote({ name, given }: Entry, reading: Reading): EngineConfig | un
   const { urls = [], tokenizer = weights } = remote;
   if (urls.length === 0) reading.faults.push(lacks(name, "remote", ["remote", "urls"]));
   if (tokenizer === undefined) reading.faults.push(lacks(name, "remote", ["remote", "tokenizer"]));
-  reading.faults.push(...findHeaderFaults(remote, `models.${name}.remote`));
-  const apiKey = readUpstreamKey(remote, `models.${name}.remote`, reading);
+  const place = `models.${name}.remote`;
+  reading.faults.push(...findUrlFaults(urls, place), ...findHeaderFaults(remote, place));
+  const apiKey = readUpstreamKey(remote, place, reading);
   return tokenizer === undefined ? undefined : { driver: "remote", urls, tokenizer, apiKey, slots, given: remote };
 }
 

@@ -28,7 +28,7 @@ export const remoteSchema = mapping({
   ),
   api_key_file: about(path(), "file with the bearer token for this upstream, read when the server starts"),
   headers: about(
-    z.record(headerName, text("one line of text", /^[^\r\n]*$/), {
+    z.record(headerName, text("one line of the characters that a header may have", /^[\t\x20-\x7e\x80-\xff]*$/), {
       error: "a mapping of names to texts",
     }),
     "headers of every request; {key}, {user}, {weight}, {request}, {trace}, {session} and {metadata.NAME} are replaced by the caller's values",

@@ -68,10 +68,10 @@ function isProxy(value: string): boolean {
 }
 
 /** Returns the schema of a URL to which paths are appended. */
-export const baseUrl = () => checked("an http or https address without a query", isBaseUrl);
+export const baseUrl = () => checked("an http or https address without a query or a fragment", isBaseUrl);
 
 const isBaseUrl = (value: string): boolean =>
-  URL.canParse(value) && ["http:", "https:"].includes(new URL(value).protocol) && new URL(value).search === "";
+  URL.canParse(value) && ["http:", "https:"].includes(new URL(value).protocol) && !/[?#]/.test(value);
 
 /** Returns the schema of a key set: an address that nobody can replace on the way, or a file. */
 export const keySet = () =>
