@@ -2,7 +2,7 @@ import type { components } from "@parley/contract/admin-types";
 import type { Command } from "commander";
 import { Option } from "commander";
 import { listAll, openManage } from "./manage.ts";
-import { readPast } from "./read-argument.ts";
+import { readPast, readWhole } from "./read-argument.ts";
 import { manageFlags } from "./settings.ts";
 import { toTable } from "./table.ts";
 
@@ -15,6 +15,7 @@ interface AuditFlags {
   readonly actor?: string;
   readonly outcome?: "done" | "refused";
   readonly target?: string;
+  readonly limit?: number;
   readonly json?: boolean;
 }
 
@@ -34,17 +35,19 @@ export function addAuditCommand(program: Command): void {
     .option("--actor <actor>", "only entries of this admin key (id or name) or user")
     .option("--target <id>", "only entries about the key, group or admin key with this id")
     .addOption(new Option("--outcome <outcome>", "only entries with this outcome").choices(["done", "refused"]))
+    .option("--limit <n>", "only the newest entries, at most this number", readWhole)
     .option("--json", "as one JSON object in each line (NDJSON)")
-    .action(async ({ since, until, json, action, actor, outcome, target }: AuditFlags) => {
+    .action(async ({ since, until, json, action, actor, outcome, target, limit }: AuditFlags) => {
       await using manage = await openManage(manageFlags.configOf(audit));
-      const entries = await listAll(manage.perform, "listAudit", {
+      const query = {
         ...(since !== undefined && { since: isoTime(since) }),
         ...(until !== undefined && { until: isoTime(until) }),
         ...(action !== undefined && { action }),
         ...(actor !== undefined && { actor }),
         ...(outcome !== undefined && { outcome }),
         ...(target !== undefined && { target }),
-      });
+      };
+      const entries = await listAll(manage.perform, "listAudit", query, limit);
       process.stdout.write(
         json === true ? entries.map((entry) => `${JSON.stringify(entry)}\n`).join("") : toAuditTable(entries),
       );

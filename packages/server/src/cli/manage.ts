@@ -96,6 +96,8 @@ function toError(body: unknown, status: number, url: string): Error {
   return new ManageError(error.code as ManageCode, error.message, param); // a code of the contract
 }
 
+const maxPageLength = 1000;
+
 type Listing = "listKeys" | "listGroups" | "listAdminKeys" | "listAudit" | "listRequests";
 
 /** Yields the pages of a list. @param query may have the length of a page, which otherwise is the maximum */
@@ -107,7 +109,7 @@ export async function* readPages<Op extends Listing>(
   let page: { readonly next: string | null } | undefined;
   do {
     const after = page?.next;
-    const asked: object = { limit: 1000, ...query, ...(after && { after }) };
+    const asked: object = { limit: maxPageLength, ...query, ...(after && { after }) };
     // A list has no id and no body.
     const read: Answer<Op> = await perform(operation, { id: undefined, query: asked, body: undefined } as Input<Op>);
     yield read.data;
@@ -115,13 +117,17 @@ export async function* readPages<Op extends Listing>(
   } while (page.next !== null);
 }
 
-/** Returns all entries of a list. */
+/** Returns the first entries of a list, by default all. */
 export async function listAll<Op extends Listing>(
   perform: Perform,
   operation: Op,
   query?: Input<Op>["query"],
+  limit = Infinity,
 ): Promise<Answer<Op>["data"]> {
   const all: Answer<Op>["data"][number][] = [];
-  for await (const page of readPages(perform, operation, query)) all.push(...page);
-  return all as Answer<Op>["data"]; // the entries of its pages
+  for await (const page of readPages(perform, operation, { ...query, limit: Math.min(limit, maxPageLength) })) {
+    all.push(...page);
+    if (all.length >= limit) break;
+  }
+  return all.slice(0, limit) as Answer<Op>["data"]; // the entries of its pages
 }

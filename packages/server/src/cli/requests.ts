@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import { openManage, readPages } from "./manage.ts";
+import { listAll, openManage } from "./manage.ts";
 import { readWhole } from "./read-argument.ts";
 import { describeRequest, requestColumns, tableColumns } from "./request-row.ts";
 import type { RequestRow } from "./request-row.ts";
@@ -33,14 +33,8 @@ export function addRequestsCommand(program: Command): void {
         ...toQuery(flags),
         ...(outcome !== undefined && { outcome }),
         ...(error !== undefined && { error }),
-        limit: Math.min(limit, 1000),
       };
-      const rows: RequestRow[] = [];
-      for await (const page of readPages(manage.perform, "listRequests", query)) {
-        rows.push(...page);
-        if (rows.length >= limit) break;
-      }
-      process.stdout.write(print(rows.slice(0, limit), format));
+      process.stdout.write(print(await listAll(manage.perform, "listRequests", query, limit), format));
     });
 }
 

@@ -201,6 +201,14 @@ test("`parley audit --json` and the export write the same lines", async () => {
   expect(exported.length).toBeGreaterThan(0);
 });
 
+test("`parley audit --limit` prints only the newest entries, also over HTTP", async () => {
+  for (const { admin, env } of subjects.slice(1)) {
+    const { stdout } = await parley(["audit", "--limit", "2", "--json"], { env });
+    const printed = stdout.trim().split("\n");
+    expect(printed.map((line) => JSON.parse(line) as AuditEntry)).toEqual((await admin.audit()).slice(0, 2));
+  }
+});
+
 test("no entry contains a secret or a hash", async () => {
   for (const { admin } of subjects)
     expect(JSON.stringify(await admin.audit())).not.toMatch(/parley_|[0-9a-f]{64}|[\w-]{43}/);
