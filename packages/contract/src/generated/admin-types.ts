@@ -1037,8 +1037,8 @@ export interface components {
             };
         };
         /**
-         * @description The database cannot be reached at the moment. The message says whether the change was made. It is unknown only if the
-         *     connection was lost while the change was being committed.
+         * @description The database cannot be reached, is locked or is full at the moment. The message says whether the change was made. It is
+         *     unknown only if the connection was lost while the change was being committed.
          */
         Unavailable: {
             headers: {

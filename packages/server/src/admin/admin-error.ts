@@ -18,9 +18,14 @@ export function sendError(res: ServerResponse, requestId: string, error: ManageE
 /** The codes of sockets, and of a PostgreSQL that is away, starting, stopping, full of connections, or a standby. */
 const awayCode = /^(?:E[A-Z]+|08\d{3}|53\d{3}|57P0\d|25006)$/;
 
+/** The codes of a SQLite that is locked (5, 6), read-only (8), cannot read or write (10), is full (13) or cannot be opened (14). */
+const awaySqliteCodes = new Set([5, 6, 8, 10, 13, 14]);
+
 const isStoreAway = (error: unknown): boolean =>
   error instanceof Error &&
   (awayCode.test("code" in error ? String(error.code) : "") ||
+    // An extended code has the code in its lowest byte.
+    ("errcode" in error && awaySqliteCodes.has(Number(error.errcode) & 0xff)) ||
     /timeout|connection terminated|not queryable/i.test(error.message));
 
 /** Returns the refusal that a fault of this server means: 503 if its database is away, 500 otherwise. */
@@ -29,7 +34,7 @@ export function explainFault(error: unknown): ManageError {
   return isStoreAway(error)
     ? new ManageError(
         "service_unavailable",
-        "The database cannot be reached at the moment, so the request was not carried out. Try again later.",
+        "The database cannot be used at the moment, so the request was not carried out. Try again later.",
       )
     : new ManageError(
         "internal_error",

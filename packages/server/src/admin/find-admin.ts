@@ -26,7 +26,9 @@ export function adminFinder(
     const known = isRight ? stored : undefined;
     if (!known || !isActive(known, nowMs())) return { key: undefined, known };
     if (known.groupId !== undefined && (await isGroupDisabled(groups, known.groupId))) return { key: undefined, known };
-    if (nowMs() - (known.lastUsedMs ?? 0) >= minUseMs) await adminKeys.noteUse(known.id, nowMs());
+    // A database that can only be read, such as one on a full disk, must still answer.
+    if (nowMs() - (known.lastUsedMs ?? 0) >= minUseMs)
+      await adminKeys.noteUse(known.id, nowMs()).catch(() => undefined);
     return { key: known, known };
   };
 }

@@ -125,7 +125,9 @@ export async function listAll<Op extends Listing>(
   limit = Infinity,
 ): Promise<Answer<Op>["data"]> {
   const all: Answer<Op>["data"][number][] = [];
-  for await (const page of readPages(perform, operation, { ...query, limit: Math.min(limit, maxPageLength) })) {
+  // Each list has this parameter.
+  const asked = { ...query, limit: Math.min(limit, maxPageLength) } as Input<Op>["query"];
+  for await (const page of readPages(perform, operation, asked)) {
     all.push(...page);
     if (all.length >= limit) break;
   }

@@ -29,6 +29,11 @@ beforeAll(async () => {
 afterAll(() => admin[Symbol.asyncDispose]());
 
 const deep = `{"name":${"[".repeat(200)}${"]".repeat(200)}}`;
+/** A search of duplicates that compares all pairs would take seconds for it, and the server would do nothing else. */
+const many = JSON.stringify({
+  name: "a",
+  ...Object.fromEntries(Array.from({ length: 6500 }, (_none, i) => [`m${i}`, 1])),
+});
 const group = "grp_0123456789ab";
 const raise = { usd: "5", until: "2999-01-31T00:00:00Z" };
 
@@ -63,6 +68,9 @@ const wrong: readonly (readonly [method: string, path: string, body: unknown, co
   ["POST", "/keys", '"name"', "invalid_value", /object/],
   ["POST", "/keys", '{"name":"a","name":"b"}', "invalid_json", /twice/],
   ["POST", "/keys", '{"name":"a","na\\u006de":"b"}', "invalid_json", /twice/],
+  ["POST", "/groups", '{"name":"g","key_ceiling":{"weight":1,"weight":2}}', "invalid_json", /twice/],
+  ["POST", "/keys", String.raw`{"name":"a:b\"c:d\\","x":1}`, "unknown_parameter", /no member x/],
+  ["POST", "/keys", many, "unknown_parameter", /no member m0/],
   ["POST", "/keys", deep, "invalid_json", /deeper/],
   ["POST", "/keys", { name: "a".repeat(70_000) }, "request_too_large", /65536/],
   ["POST", "/keys", { name: "a".repeat(201) }, "invalid_value", /name/],

@@ -5,7 +5,7 @@ import { startAdmin } from "../admin/use-admin.ts";
 import type { AdminServer, Reply } from "../admin/use-admin.ts";
 import { startProxy } from "./silent-proxy.ts";
 
-const away = "The database cannot be reached at the moment, so the request was not carried out. Try again later.";
+const away = "The database cannot be used at the moment, so the request was not carried out. Try again later.";
 const lostCommit =
   "The connection to the database was lost during the commit, so the change may or may not have been made. Look before you try again.";
 const lostResult = "The change was made and recorded, but the database was lost before its result could be read.";
