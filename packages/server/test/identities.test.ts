@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,11 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CliProcess, chatInit, startTestServer, until, withKey } from "@parley/server/testing";
 import type { GroupStore, TestServer } from "@parley/server/testing";
 import { storesOf } from "../testing/shared-stores.ts";
+import { verifierOf } from "../src/accounts/identity/verify-token.ts";
 import { openStateOf } from "../src/state/open-state.ts";
 import { useFolder } from "./use-folder.ts";
 import {
   envOf,
   audience,
+  issuer,
   keySet,
   lastIdOf,
   nowSeconds,
@@ -18,6 +21,7 @@ import {
   rsa,
   settings,
   sign,
+  unsigned,
   writeKeySet,
 } from "./use-tokens.ts";
 import { send, startWorkers } from "./use-workers.ts";
@@ -29,12 +33,12 @@ afterAll(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-/** Opens an address with a key set. `isUp` says whether it answers. */
+/** Opens an address with a key set, which can be replaced. `isUp` says whether it answers. */
 async function openProvider() {
-  const state = { isUp: true, asked: 0 };
+  const state = { isUp: true, asked: 0, keySet };
   const provider = createServer((_request, response) => {
     state.asked += 1;
-    if (state.isUp) response.setHeader("content-type", "application/json").end(JSON.stringify(keySet));
+    if (state.isUp) response.setHeader("content-type", "application/json").end(JSON.stringify(state.keySet));
     else response.writeHead(500).end();
   });
   await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
@@ -171,6 +175,34 @@ describe("a key set at an address", () => {
     for (let tries = 0; tries < 3; tries += 1)
       await server.refuse({}, withKey(await sign({ header: { kid: `unknown-${tries}` } })));
     expect(state.asked).toBe(1);
+  });
+
+  test("stays in use while it cannot be fetched again, and is replaced as soon as it can", async () => {
+    const { state, url } = await openProvider();
+    let nowMs = Date.now();
+    const verify = verifierOf({ keys: url, issuer, audience, groupClaim: undefined }, () => nowMs);
+    const token = await sign({ claims: { exp: nowSeconds + 3600 } });
+    await verify(token);
+    state.isUp = false;
+    nowMs += 700_000;
+    for (let turn = 0; turn < 3; turn += 1) expect(await verify(token)).toMatchObject({ subject: "ada" });
+    expect(state.asked).toBe(2);
+    state.isUp = true;
+    state.keySet = { keys: keySet.keys.slice(1) };
+    nowMs += 31_000;
+    await expect(verify(token)).rejects.toThrow("its issuer has no such key");
+    expect(state.asked).toBe(3);
+  });
+
+  test("may have a key that is too short: its tokens are refused for good", async () => {
+    const { state, url } = await openProvider();
+    const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+    const weak = { ...publicKey.export({ format: "jwk" }), kid: "weak", alg: "RS256", use: "sig" };
+    state.keySet = { keys: [weak, ...keySet.keys] };
+    const verify = verifierOf({ keys: url, issuer, audience, groupClaim: undefined }, Date.now);
+    const refusal = verify(unsigned({ alg: "RS256", kid: "weak" }, "AAAA"));
+    await expect(refusal).rejects.toMatchObject({ message: /malformed or too short/, isFinal: true });
+    expect(await verify(await sign())).toMatchObject({ subject: "ada" });
   });
 });
 

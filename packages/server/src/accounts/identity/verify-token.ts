@@ -37,11 +37,12 @@ const maxSubjectCharacters = 256;
 
 /**
  * Returns the check of a provider's tokens, by RFC 7519 and RFC 8725. A key set at an address is fetched when it is needed,
- * again for a key that it lacks (at most every 30 seconds), and every ten minutes.
+ * again for a key that it lacks (at most every 30 seconds), and every ten minutes. A set that is known stays in use while it
+ * cannot be fetched.
  * @throws {Error} for a file that is not a key set, with a message for the operator
  */
 export function verifierOf({ keys, issuer, audience, groupClaim }: Provider, nowMs: () => number): VerifyToken {
-  const keyOf = openKeySet(keys);
+  const keyOf = openKeySet(keys, nowMs);
   return async (token) => {
     const currentDate = new Date(nowMs());
     const options = { algorithms, issuer, audience, currentDate, clockTolerance: leewaySeconds };
@@ -57,13 +58,46 @@ export function verifierOf({ keys, issuer, audience, groupClaim }: Provider, now
   };
 }
 
-function openKeySet(keys: string): JWTVerifyGetKey {
-  if (/^https?:/.test(keys)) return createRemoteJWKSet(new URL(keys));
+function openKeySet(keys: string, nowMs: () => number): JWTVerifyGetKey {
+  if (/^https?:/.test(keys)) return openAddress(new URL(keys), nowMs);
   try {
     return createLocalJWKSet(JSON.parse(readFileSync(keys, "utf8")) as JSONWebKeySet); // the library checks it
   } catch (error) {
     throw new Error(`PARLEY_JWT_KEYS names the file ${keys}, which is not a JSON Web Key Set.`, { cause: error });
   }
+}
+
+/** A known key set is fetched again after this number of milliseconds, and for a key that it lacks. */
+const maxAgeMs = 600_000;
+/** Minimum milliseconds between two attempts to fetch a key set again. */
+const minFetchMs = 30_000;
+
+/** Opens a key set at an address. While it cannot be fetched, the last known one counts. */
+function openAddress(url: URL, nowMs: () => number): JWTVerifyGetKey {
+  // The library only fetches when it is told to.
+  const keySet = createRemoteJWKSet(url, { cacheMaxAge: Infinity, cooldownDuration: Infinity });
+  let [askedMs, fetchedMs] = [-Infinity, -Infinity];
+  const fetchAgain = async (): Promise<void> => {
+    askedMs = nowMs();
+    try {
+      await keySet.reload();
+      fetchedMs = nowMs();
+    } catch (cause) {
+      if (!keySet.jwks()) throw new TokenError("the key set of its issuer cannot be read", { cause, isFinal: false });
+    }
+  };
+  // A clock that is set back must not put off the next attempt.
+  const isOver = (sinceMs: number, ms: number): boolean => Math.abs(nowMs() - sinceMs) >= ms;
+  return async (header, token) => {
+    if (!keySet.jwks() || (isOver(fetchedMs, maxAgeMs) && isOver(askedMs, minFetchMs))) await fetchAgain();
+    try {
+      return await keySet(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !isOver(askedMs, minFetchMs)) throw error;
+      await fetchAgain();
+      return keySet(header, token);
+    }
+  };
 }
 
 function subjectOf({ sub }: JWTPayload): string {
@@ -80,8 +114,8 @@ function groupsOf(payload: JWTPayload, claim: string | undefined): readonly stri
   throw new TokenError("its group claim does not name groups");
 }
 
-/** Only faults of the key set are not the token's. Their message stays in the log. */
 function explain(error: unknown, token: string): TokenError {
+  if (error instanceof TokenError) return error;
   if (error instanceof errors.JWTExpired) return new TokenError("it has expired");
   if (error instanceof errors.JWTClaimValidationFailed) return new TokenError(claimFault(error));
   if (error instanceof errors.JWSSignatureVerificationFailed) return new TokenError("its signature is wrong");
@@ -91,7 +125,8 @@ function explain(error: unknown, token: string): TokenError {
   if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid)
     return new TokenError("it is malformed");
   if (error instanceof errors.JOSENotSupported) return new TokenError("it has an extension that is not supported");
-  return new TokenError("the key set of its issuer cannot be read", { cause: error, isFinal: false });
+  // For instance an RSA key with fewer than 2048 bits.
+  return new TokenError("the key of its issuer is malformed or too short", { cause: error });
 }
 
 function claimFault({ claim, reason }: errors.JWTClaimValidationFailed): string {
