@@ -84,7 +84,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate a key
-         * @description Gives a key a new secret, which is in this answer and nowhere else. The old secret works for `overlap_seconds` more.
+         * @description Gives a key a new secret, which is in this answer and nowhere else. The old secret works for `overlap_seconds` more. A caller of an identity provider has no secret, so its entry cannot be rotated.
          */
         post: operations["rotateKey"];
         delete?: never;
@@ -525,7 +525,7 @@ export interface components {
         };
         /** @description The rules of a new key. */
         KeyCreate: {
-            /** @description A name for people, not only of blanks, without control characters. */
+            /** @description A name for people, not only of blanks, without control characters, also those that set the direction of text. */
             name: string;
             /** @description The group that it belongs to. Absent: none, or the group of the admin key. */
             group_id?: string | null;
@@ -620,10 +620,10 @@ export interface components {
             period: string | null;
             /** @description The IANA time zone in which the periods begin. */
             time_zone: string | null;
-            /** @description The maximum number of keys that its owner may have. */
+            /** @description The maximum number of keys that its owner may have. Callers of an identity provider do not count. */
             max_keys: number | null;
             key_ceiling: components["schemas"]["KeyCeiling"];
-            /** @description The number of its keys. */
+            /** @description The number of its keys and of its callers of an identity provider. */
             keys: number;
         };
         /** @description A page of groups. */
@@ -648,7 +648,7 @@ export interface components {
             period?: "day" | "week" | "month" | null;
             /** @description An IANA time zone such as Europe/Berlin. It needs a period. */
             time_zone?: string | null;
-            /** @description The maximum number of keys that its owner may have. */
+            /** @description The maximum number of keys that its owner may have. Callers of an identity provider do not count. */
             max_keys?: number | null;
             key_ceiling?: components["schemas"]["KeyCeilingRules"];
         };
@@ -668,7 +668,7 @@ export interface components {
             period?: "day" | "week" | "month" | null;
             /** @description An IANA time zone such as Europe/Berlin. It needs a period. */
             time_zone?: string | null;
-            /** @description The maximum number of keys that its owner may have. */
+            /** @description The maximum number of keys that its owner may have. Callers of an identity provider do not count. */
             max_keys?: number | null;
             key_ceiling?: components["schemas"]["KeyCeilingRules"];
         };
@@ -751,7 +751,7 @@ export interface components {
         };
         /** @description The rules of a new admin key. */
         AdminKeyCreate: {
-            /** @description A name for people, not only of blanks, without control characters. */
+            /** @description A name for people, not only of blanks, without control characters, also those that set the direction of text. */
             name: string;
             /** @description Its rights. */
             scopes: components["schemas"]["Scope"][];

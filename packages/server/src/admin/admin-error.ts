@@ -86,10 +86,10 @@ function refuseMethod(req: IncomingMessage, res: ServerResponse): ManageError {
   return new ManageError("method_not_allowed", `This path has ${methods.join(" and ")}.`);
 }
 
-/** Says which member or parameter is at fault, and for an unknown one, which was meant. */
 /** A part of the pattern that texts have in the contract. */
 const textWithoutControls = String.raw`[^\x00-\x1f`;
 
+/** Says which member or parameter is at fault, and for an unknown one, which was meant. */
 function explainMember(fault: NonNullable<ValidatorError["errors"]>[number], req: IncomingMessage): ManageError {
   const { path, message, errorCode = "" } = fault;
   const [, place = "", ...rest] = path.split("/");
@@ -107,7 +107,11 @@ function explainMember(fault: NonNullable<ValidatorError["errors"]>[number], req
   if (errorCode.startsWith("required") && param !== null)
     return new ManageError("missing_required_parameter", `${param} is required.`, param);
   if (param !== null && message.includes(textWithoutControls))
-    return new ManageError("invalid_value", `${param} must not have control characters.`, param);
+    return new ManageError(
+      "invalid_value",
+      `${param} must not have control characters or halves of surrogate pairs.`,
+      param,
+    );
   if (param === null)
     return new ManageError("invalid_value", place === "body" ? `The body ${message}.` : `${message}.`);
   return new ManageError("invalid_value", `${param} ${message.replace(/\.$/, "")}.`, param);

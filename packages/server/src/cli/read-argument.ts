@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { parseTime } from "../accounts/manage/wire.ts";
 
 export const readList = (text: string): string[] => text.split(",").map((part) => part.trim());
 
@@ -40,7 +41,7 @@ export function readSpan(text: string): number {
 function parseDate(text: string): number {
   const [, day, time, zone] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text) ?? [];
-  return Date.parse(time === undefined ? (day ?? "") : `${day}T${time}${zone ?? "Z"}`);
+  return parseTime(time === undefined ? (day ?? "") : `${day}T${time}${zone ?? "Z"}`);
 }
 
 /** Parses a date, or a time from now. @returns milliseconds since 1970 */

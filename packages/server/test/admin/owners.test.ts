@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { hashSecret } from "../../src/accounts/keys/hash-key.ts";
 import { startAdmin } from "./use-admin.ts";
 import type { AdminServer, Reply } from "./use-admin.ts";
 
@@ -10,9 +11,10 @@ let child: string;
 let other: string;
 let stranger: string;
 
+/** Returns the id of a group, of a new key, or of the first key of a page. */
 const idIn = (reply: Reply): string => {
-  const { id, key } = reply.body as { id?: string; key?: { id: string } }; // a group, or a new key
-  return key?.id ?? id ?? reply.text;
+  const { id, key, data } = reply.body as { id?: string; key?: { id: string }; data?: { id: string }[] };
+  return key?.id ?? id ?? data?.[0]?.id ?? reply.text;
 };
 
 beforeAll(async () => {
@@ -202,6 +204,28 @@ test("max_keys counts the keys of the group and of the groups in it", async () =
     "above_ceiling",
     "The group team has 4 keys, and max_keys is 4.",
   ]);
+});
+
+test("a key moves among the groups of an owner also when max_keys is reached", async () => {
+  const third = idIn(await admin.call(owner, "GET", "/keys?name=third"));
+  for (const group_id of [team, child]) {
+    const reply = await admin.call(owner, "PATCH", `/keys/${third}`, { group_id });
+    expect([reply.status, reply.body]).toMatchObject([200, { group_id }]);
+  }
+});
+
+test("a caller of an identity provider takes no room, and its entry cannot be rotated", async () => {
+  const hash = hashSecret("ada of an issuer");
+  const ada = { id: hash.slice(0, 12), hash, name: "ada", groupId: child, createdMs: 1 };
+  await admin.server.running.keys.insert(ada);
+  const fourth = idIn(await admin.call(owner, "GET", "/keys?name=fourth"));
+  expect((await admin.call(owner, "DELETE", `/keys/${fourth}`)).status).toBe(204);
+  expect((await admin.call(owner, "POST", "/keys", { name: "fourth", group_id: child })).status).toBe(201);
+  for (const token of [owner, portal]) {
+    const { status, code, message } = await admin.call(token, "POST", `/keys/${ada.id}/rotate`, {});
+    expect([status, code, message]).toEqual([400, "invalid_value", expect.stringContaining("no secret to rotate")]);
+  }
+  expect((await admin.call(owner, "POST", "/keys", { name: "fifth" })).code).toBe("above_ceiling");
 });
 
 test("the key of an owner whose group is disabled is refused like a wrong one", async () => {

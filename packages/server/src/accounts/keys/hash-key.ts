@@ -28,6 +28,12 @@ export function splitToken(token: string): { readonly id: string; readonly secre
   return match ? { id: match[1] as string, secret: match[2] as string } : undefined;
 }
 
+/**
+ * Returns true for the entry of a caller of an identity provider, which has no secret: its id is the beginning of its hash. The id
+ * of a key is random.
+ */
+export const isOfIdentity = ({ id, hash: stored }: Pick<NewKey, "id" | "hash">): boolean => stored.startsWith(id);
+
 export const hashSecret = (secret: string): string => hash("sha256", secret);
 
 /** Compares two hashes in hex, in constant time. */

@@ -1,5 +1,6 @@
 import type { KeyCeiling, StoredGroup } from "../groups/group-store.ts";
 import type { KeyChange, StoredKey } from "../keys/key-store.ts";
+import { isOfIdentity } from "../keys/hash-key.ts";
 import { isAtLeastUsd } from "../money/price.ts";
 import { ManageError } from "./manage-error.ts";
 import { wireNameOf } from "./wire.ts";
@@ -96,7 +97,8 @@ export const limitedRules = (rules: KeyChange): KeyChange => ({
 });
 
 /**
- * Checks that a group and its parent have room for one more key.
+ * Checks that a group and its parent have room for one more key. Callers of an identity provider take no room.
+ * @param keys all keys but the one that needs the room
  * @throws {ManageError} `above_ceiling`
  */
 export function assertRoom(
@@ -106,7 +108,7 @@ export function assertRoom(
 ): void {
   for (const { id, name, maxKeys } of chain) {
     const members = new Set([id, ...groups.filter(({ parentId }) => parentId === id).map((child) => child.id)]);
-    const count = keys.filter(({ groupId }) => groupId !== undefined && members.has(groupId)).length;
+    const count = keys.filter((key) => members.has(key.groupId ?? "") && !isOfIdentity(key)).length;
     if (maxKeys !== undefined && count >= maxKeys)
       throw new ManageError(
         "above_ceiling",

@@ -1,7 +1,7 @@
 import { assertNotDisabledAbove, assertWithin, disablerOf, isWithin, reachOf } from "./actor.ts";
 import type { Reach } from "./actor.ts";
 import { assertRoom, chainOf, fitAll, limitedRules } from "./ceiling.ts";
-import { makeKey, withSecret } from "../keys/hash-key.ts";
+import { isOfIdentity, makeKey, withSecret } from "../keys/hash-key.ts";
 import type { KeyChange, StoredKey } from "../keys/key-store.ts";
 import { monthOf } from "../money/month.ts";
 import { ManageError } from "./manage-error.ts";
@@ -81,13 +81,26 @@ async function withinCeilings(
   return fitted;
 }
 
-/** @throws {ManageError} `conflict` if the group does not exist, or has no room for an owner's key */
-async function assertGroup({ stores }: Changing, reach: Reach, groupId: string | undefined): Promise<void> {
+/**
+ * Checks the group of a new key, or of the one with `movedId`.
+ * @throws {ManageError} `conflict` if the group does not exist, `above_ceiling` if it has no room for an owner's key
+ */
+async function assertGroup(
+  { stores }: Changing,
+  reach: Reach,
+  groupId: string | undefined,
+  movedId?: string,
+): Promise<void> {
   if (groupId === undefined) return;
   const groups = await stores.groups.list();
   const chain = chainOf(groupId, groups);
   if (chain.length === 0) throw new ManageError("conflict", `There is no group ${groupId}.`, "group_id");
-  if (reach !== undefined) assertRoom(chain, groups, await stores.keys.list());
+  if (reach !== undefined)
+    assertRoom(
+      chain,
+      groups,
+      (await stores.keys.list()).filter(({ id }) => id !== movedId),
+    );
 }
 
 const listKeys: ReadVerb<"listKeys"> = {
@@ -140,7 +153,7 @@ const updateKey = changing<"updateKey", StoredKey>({
         groupId,
         key,
       );
-      if (isMoved) await assertGroup(context, reach, groupId);
+      if (isMoved) await assertGroup(context, reach, groupId, id);
       return context.stores.keys.update(id, onlyRules(fitted));
     }),
   show: showKey,
@@ -152,11 +165,24 @@ function onlyRules(fitted: KeyChange): KeyChange {
   return Object.fromEntries(Object.entries(fitted).filter(([name]) => !others.has(name))) as KeyChange; // its rules
 }
 
+/**
+ * Checks that a key has a secret. With one, the entry of an identity would be a key, and its caller would be refused.
+ * @throws {ManageError} `invalid_value`
+ */
+function assertHasSecret(key: StoredKey): void {
+  if (!isOfIdentity(key)) return;
+  const message = `${key.name} is a caller of an identity provider, so it has no secret to rotate. Create a key instead.`;
+  throw new ManageError("invalid_value", message, "id");
+}
+
 const rotateKey = changing<"rotateKey", { key: StoredKey; token: string }>({
   change: async (context, { id, body: { overlap_seconds: overlap } }) => {
     const { hash, token } = withSecret(id);
     const untilMs = typeof overlap === "number" ? context.nowMs + overlap * 1000 : undefined;
-    const done = await changeKey(context, id, () => context.stores.keys.replaceHash(id, hash, untilMs));
+    const done = await changeKey(context, id, (key) => {
+      assertHasSecret(key);
+      return context.stores.keys.replaceHash(id, hash, untilMs);
+    });
     return { ...done, result: { key: done.result, token } };
   },
   show: async (context, { key, token }) => ({ key: await showKey(context, key), token }),

@@ -111,9 +111,17 @@ export const toAdminKey = (key: StoredAdminKey, nowMs: number): Schemas["AdminKe
   last_used: timeOrNull(key.lastUsedMs),
 });
 
+/** Parses a date with or without a time. @returns milliseconds since 1970, or NaN, also for a day such as February 30 */
+export function parseTime(text: string): number {
+  const day = text.slice(0, 10);
+  const midnightMs = Date.parse(`${day}T00:00:00Z`);
+  // Date.parse takes February 30 for March 2.
+  return Number.isNaN(midnightMs) || !isoTime(midnightMs).startsWith(day) ? NaN : Date.parse(text);
+}
+
 /** Returns the time that a text names. @throws {ManageError} `invalid_value` */
 export function toMs(text: string, param: string): number {
-  const ms = Date.parse(text);
+  const ms = parseTime(text);
   if (!Number.isNaN(ms)) return ms;
   throw new ManageError("invalid_value", `${param} must be a time such as 2027-01-31T00:00:00Z.`, param);
 }
@@ -189,8 +197,10 @@ function assertName(name: string | null | undefined): void {
   if (name === null) throw new ManageError("invalid_value", "name cannot be removed.", "name");
   if (name !== undefined && name.trim() === "")
     throw new ManageError("invalid_value", "name must have a character that is not a blank.", "name");
-  if (name !== undefined && /\p{Cc}/u.test(name))
-    throw new ManageError("invalid_value", "name must not have control characters.", "name");
+  if (name !== undefined && /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u.test(name)) {
+    const message = "name must not have control characters or halves of surrogate pairs.";
+    throw new ManageError("invalid_value", message, "name");
+  }
 }
 
 /** The wire name of each rule that a ceiling limits. */
