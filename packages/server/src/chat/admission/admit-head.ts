@@ -19,7 +19,7 @@ export interface HeadAdmissionDeps {
 }
 
 /**
- * The first gate, before the body is read. Checks shutdown, budget, requests per minute, concurrent requests and memory for
+ * The first gate, before the body is read. Checks shutdown, budget (unless the request has an idempotency key), requests per minute, concurrent requests and memory for
  * bodies, in this order. So the server does not read bodies of requests that it cannot serve.
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
@@ -29,8 +29,11 @@ export async function admitHead(
   caller: Caller,
 ): Promise<Admission> {
   assertOpen();
+  // A kept answer costs nothing, so a spent budget must not withhold it. Only a request that runs is checked, when it is claimed.
+  const mayBeFree = headers["idempotency-key"] !== undefined;
+  const unspent = mayBeFree ? undefined : assertUnspent(caller, ledger, nowMs());
   // Two stores are asked at the same time. A spent budget is told first, and then the limits get everything back.
-  const [budget, limit] = await Promise.allSettled([assertUnspent(caller, ledger, nowMs()), limits.take(caller)]);
+  const [budget, limit] = await Promise.allSettled([unspent, limits.take(caller)]);
   if (limit.status === "rejected") throw budget.status === "rejected" ? budget.reason : limit.reason;
   const taken = limit.value;
   try {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import type { ScriptStep } from "@parley/inference";
-import { areStoresShared, play, until, withKey } from "@parley/server/testing";
+import { areStoresShared, play, say, until, withKey } from "@parley/server/testing";
 import type { TestInit } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
@@ -128,6 +128,26 @@ test("IDEM-06 equal keys of two API keys have nothing to do with each other", as
     expect(response.headers.get("idempotent-replayed")).toBeNull();
   }
 });
+
+test.each([false, true])(
+  "IDEM-04 a kept answer comes again when it has spent the budget, with stream: %s",
+  async (stream) => {
+    const token = await server().makeKey({ budgetUsd: "0.0000042" });
+    // 8 tokens of the prompt at 0.0000003 and 3 of the answer at 0.0000006 are the whole budget.
+    const asked = { ...say("hi"), stream };
+    const init = once(token);
+    const first = await server().chat(asked, init);
+    const text = await first.text();
+    await until(
+      () => server().refuse(asked, { headers: withKey(token).headers }),
+      ({ message }) => message.includes("is spent"),
+    );
+    const again = await server().chat(asked, init);
+    expect([again.headers.get("idempotent-replayed"), await again.text()]).toEqual(["true", text]);
+    const unpaid = await server().refuse(asked, once(token));
+    expect([unpaid.status, unpaid.code]).toEqual([402, "insufficient_quota"]);
+  },
+);
 
 test("the oldest answers of a key are removed above the maximum", async () => {
   const token = await server().makeKey();

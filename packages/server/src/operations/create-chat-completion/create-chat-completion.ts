@@ -13,6 +13,7 @@ import { admit } from "../../chat/admission/admit.ts";
 import type { AdmissionDeps } from "../../chat/admission/admit.ts";
 import type { Meter } from "../../chat/admission/meter.ts";
 import { setLimitHeaders } from "../../accounts/limits/limit-headers.ts";
+import { assertUnspent } from "../../accounts/money/budgets.ts";
 import { priceOf } from "../../accounts/money/price.ts";
 import { ChunkText } from "../../chat/relay/chunk-text.ts";
 import { collect } from "../../chat/relay/collect.ts";
@@ -57,7 +58,10 @@ export const createChatCompletion =
     const key = readIdempotencyKey(exchange);
     if (key === undefined) return answer(deps, { exchange, caller, admission }, translate(deps, call));
     return answerOnce(deps, call, key, (recording) =>
-      answer(deps, { exchange, caller, admission, recording }, translate(deps, call)),
+      // The first gate has left this check to a request that runs.
+      assertUnspent(caller, deps.admission.ledger, deps.nowMs()).then(() =>
+        answer(deps, { exchange, caller, admission, recording }, translate(deps, call)),
+      ),
     );
   };
 
