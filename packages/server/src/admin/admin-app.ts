@@ -135,7 +135,11 @@ async function answer(deps: AdminDeps, req: AdminRequest, res: ServerResponse): 
     await exportAudit(perform, input, res);
     return;
   }
-  const result = await perform(operationId, input);
+  // A pruning may take minutes, in which the connection is silent.
+  const { socket } = res;
+  const idleMs = socket?.timeout ?? 0;
+  socket?.setTimeout(0);
+  const result = await perform(operationId, input).finally(() => socket?.setTimeout(idleMs));
   if (result === undefined) {
     res.statusCode = 204;
     res.end();

@@ -91,7 +91,9 @@ const textWithoutControls = String.raw`[^\x00-\x1f`;
 
 /** Says which member or parameter is at fault, and for an unknown one, which was meant. */
 function explainMember(fault: NonNullable<ValidatorError["errors"]>[number], req: IncomingMessage): ManageError {
-  const { path, message, errorCode = "" } = fault;
+  const { path, errorCode = "" } = fault;
+  // The validator writes null as nothing in "one of the allowed values: day, week, month, ".
+  const message = fault.message.replace(/,null$|, $/, " or null");
   const [, place = "", ...rest] = path.split("/");
   const param = rest.length > 0 ? rest.join(".") : null;
   if (errorCode.startsWith("additionalProperties") && param !== null)

@@ -26,6 +26,8 @@ interface AdminOptions {
   readonly log: Log;
   readonly resolveModel: ResolveModel;
   readonly nowMs: () => number;
+  /** Milliseconds after which a client that sends and reads nothing is disconnected, unless the server works for it. */
+  readonly idleMs?: number;
 }
 
 export interface AdminServer extends AsyncDisposable {
@@ -33,7 +35,8 @@ export interface AdminServer extends AsyncDisposable {
 }
 
 /** Opens the port of the admin API. @throws {ConfigError} if the port is in use */
-export async function openAdmin({ config, port, state, log, resolveModel, nowMs }: AdminOptions): Promise<AdminServer> {
+export async function openAdmin(options: AdminOptions): Promise<AdminServer> {
+  const { config, port, state, log, resolveModel, nowMs, idleMs = requestTimeoutMs } = options;
   const refused = new RefusedAttempts(state, (error) => log.error({ err: error }, "refused attempts are not recorded"));
   const listener = createAdminApp({ state, refused, resolveModel, nowMs, log, trustedProxies: config.trustedProxies });
   const server = createServer(
@@ -46,8 +49,7 @@ export async function openAdmin({ config, port, state, log, resolveModel, nowMs 
     listener,
   );
   server.maxConnections = maxAdminSockets;
-  // A client that reads nothing for this time is disconnected.
-  server.timeout = requestTimeoutMs;
+  server.timeout = idleMs;
   answerBrokenRequests(server);
   const failed = once(server, "error");
   server.listen(port, config.adminHost);

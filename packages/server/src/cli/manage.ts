@@ -64,7 +64,7 @@ function userName(): string {
 }
 
 /** Returns the verbs of a server's admin API. */
-function performOver(url: string, key: string): Perform {
+export function performOver(url: string, key: string): Perform {
   const client = createClient<paths>({ baseUrl: url.replace(/\/$/, ""), headers: { authorization: `Bearer ${key}` } });
   return async <Op extends Operation>(operation: Op, { id, query, body }: Input<Op>): Promise<Answer<Op>> => {
     const route = routes.find((one) => one.operation === operation);
@@ -77,12 +77,26 @@ function performOver(url: string, key: string): Perform {
     const init = { params: { path: { id }, query }, body };
     const { data, error, response } = await request(route.method.toLowerCase(), route.path, init).catch(
       (cause: unknown) => {
-        throw new Error(`The admin API at ${url} cannot be reached.`, { cause });
+        throw lostAnswer(cause, url, route.method);
       },
     );
     if (response.ok) return data as Answer<Op>; // the server holds its answers to the contract
     throw toError(error, response.status, url);
   };
+}
+
+/** The codes of sockets that were never connected. An address that cannot be used has no code. */
+const unsentCode = /^(?:undefined|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
+
+function lostAnswer(cause: unknown, url: string, method: string): Error {
+  // The error of `fetch` has the one of the socket as its cause.
+  const { code } = ((cause instanceof Error && cause.cause) || {}) as { readonly code?: unknown };
+  return method === "GET" || unsentCode.test(String(code))
+    ? new Error(`The admin API at ${url} cannot be reached.`, { cause })
+    : new Error(
+        `The connection to the admin API at ${url} was lost, so the change may or may not have been made. Look before you try again.`,
+        { cause },
+      );
 }
 
 function toError(body: unknown, status: number, url: string): Error {
