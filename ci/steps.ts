@@ -224,6 +224,8 @@ export const steps: readonly Step[] = [
     purpose: "the fuzzer's own checks find seeded bugs",
     image: "python",
     inputs: ["fuzz", ...server],
+    // Fuzzer and server wait for each other.
+    ...waiting,
   }),
   ...gateRuns.map(({ name, target, command, environment, record }) =>
     step({
