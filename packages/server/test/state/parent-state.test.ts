@@ -175,7 +175,7 @@ describe("the slots of the parent", () => {
     return { queue, held, slots, [Symbol.dispose]: () => slots[Symbol.dispose]() };
   }
 
-  /** Waits until the parent has so many requests with a slot, and so many in its queue. */
+  /** Waits until `taken` requests have a slot of the parent and `waiting` requests are in its queue. */
   const untilThere = ({ queue }: ReturnType<typeof open>, taken: number, waiting: number): Promise<unknown> =>
     until(
       () => [queue.taken, queue.waiting],
