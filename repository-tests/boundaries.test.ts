@@ -42,7 +42,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ],
   [
     "packages/server/testing/",
-    [/^packages\/server\/src\//, /^@parley\/inference$/, contractExports, /^openapi\/checks\//],
+    [/^@parley\/common\//, /^packages\/server\/src\//, /^@parley\/inference$/, contractExports, /^openapi\/checks\//],
   ],
   ["packages/client/src/", [/^@parley\/contract\/(types|retry-rules)$/]],
   ["packages/conformance/src/", [contractExports]],
