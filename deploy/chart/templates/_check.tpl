@@ -208,6 +208,12 @@
 {{- if not (lookup "v1" "PersistentVolumeClaim" $.Release.Namespace .) }}
 - "moveFrom names the claim {{ . }}, which is not in the namespace {{ $.Release.Namespace }}: kubectl --namespace {{ $.Release.Namespace }} get persistentvolumeclaims"
 {{- end }}
+{{- $name := include "parley.name" $ }}
+{{- with lookup "apps/v1" "StatefulSet" $.Release.Namespace $name }}
+{{- if .spec.replicas }}
+- "moveFrom needs the volume of a server that has stopped: kubectl --namespace {{ $.Release.Namespace }} scale statefulset/{{ $name }} --replicas 0"
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
