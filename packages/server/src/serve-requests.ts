@@ -132,6 +132,8 @@ export function serveRequests(parts: ServingParts, started: AsyncDisposableStack
     // Even a timer of 0 ms would delay the end, and requests would be accepted meanwhile.
     if (lameDuckMs > 0) await wait(lameDuckMs);
     await listener.drain(config.drainMs, () => shutdown.abort(stopping()));
+    // Requests that outlive their clients have no connection.
+    shutdown.abort(stopping());
   };
 }
 

@@ -46,17 +46,18 @@ export interface paths {
          *     **Limits and charge.** Limits and their headers: LIM-01 to LIM-19. The price of an answer is in its `usage` (RESP-16).
          *     If the caller disconnects from a stream, its prompt and the tokens generated until then are charged (OPS-10). A
          *     failure before the first token, or one of the service, costs nothing (OPS-11, OPS-17). Closing the connection is the
-         *     way to stop an answer, streamed or not (STRM-32).
+         *     way to stop a stream (STRM-32), and any other answer unless it has an `Idempotency-Key` (STRM-42).
          *
          *     **Calls that may be repeated.** With an `Idempotency-Key`, the whole answer is kept for a time that the operator
          *     sets, by default 24 hours, for this key of the caller (IDEM-01 to IDEM-07). A request with the same
          *     `Idempotency-Key` and the same body, byte by byte, gets it again under a request id of its own, with
          *     `Idempotent-Replayed: true`, and is not charged. It counts as one request of the minute. While the first one runs,
          *     it gets 409. Another body gets 422. An answer that is not whole is not kept, so a repetition runs again. If the
-         *     caller disconnects, generation stops as without the header (STRM-32), and the tokens until then are charged. If a
-         *     server dies, the tokens that had arrived are charged (OPS-19). Until the service has noticed the death, within
-         *     half a minute, a repetition gets 409. An answer above a size that the operator sets, by default 4 MiB, is not kept
-         *     either. If it cannot be known whether a request has run, it gets 503.
+         *     caller disconnects from a stream, generation stops as without the header (STRM-32), and the tokens until then are
+         *     charged. If it disconnects while an answer that is not streamed is generated, the answer is finished and charged, and
+         *     a repetition gets it (STRM-42). If a server dies, the tokens that had arrived are charged (OPS-19). Until the service
+         *     has noticed the death, within half a minute, a repetition gets 409. An answer above a size that the operator sets, by
+         *     default 4 MiB, is not kept either. If it cannot be known whether a request has run, it gets 503.
          */
         post: operations["createChatCompletion"];
         delete?: never;
@@ -1543,7 +1544,7 @@ export interface components {
          * @example order-4711/attempt-2
          */
         XClientRequestId: string;
-        /** @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). A key that breaks the rule is refused with 400 `invalid_value`. */
+        /** @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). If the caller leaves while an answer that is not streamed is generated, it is finished for the repetition. A key that breaks the rule is refused with 400 `invalid_value`. */
         IdempotencyKey: string;
     };
     requestBodies: never;
@@ -1692,7 +1693,7 @@ export interface operations {
                  * @example order-4711/attempt-2
                  */
                 "X-Client-Request-Id"?: components["parameters"]["XClientRequestId"];
-                /** @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). A key that breaks the rule is refused with 400 `invalid_value`. */
+                /** @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). If the caller leaves while an answer that is not streamed is generated, it is finished for the repetition. A key that breaks the rule is refused with 400 `invalid_value`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;

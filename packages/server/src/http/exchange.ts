@@ -38,8 +38,8 @@ export interface ExchangeDeps {
 }
 
 /**
- * A request and its response. An exchange lasts from the head of the request to the `close` event of the response. It is
- * the only listener for that event, and it owns the signal that aborts the work.
+ * A request and its response. An exchange lasts from the head of the request to the `close` event of the response, or to the
+ * end of work that outlives the client. It is the only listener for that event, and it owns the signal that aborts the work.
  */
 export class Exchange {
   /** The request id. The server assigns it, and it is unique. */
@@ -53,7 +53,9 @@ export class Exchange {
   /** Undefined unless the request is traced. */
   trace: RequestTrace | undefined = undefined;
   readonly #controller = new AbortController();
-  /** Undefined once the response has closed. */
+  readonly #timer: NodeJS.Timeout;
+  #outlivesClient = false;
+  /** Undefined once the exchange has ended. */
   #closeListeners: (() => void)[] | undefined = [];
 
   constructor(req: HttpRequest, res: ServerResponse, { requestTimeoutMs, addressOf, elapsedMs }: ExchangeDeps) {
@@ -62,17 +64,32 @@ export class Exchange {
     this.path = pathOf(req);
     const path = this.path.slice(0, maxPathLength);
     this.record = { id: this.id, method: req.method ?? "", path, client: addressOf(req), startedAtMs: elapsedMs() };
-    const timer = setTimeout(() => this.end(timeoutError(requestTimeoutMs)), requestTimeoutMs);
+    this.#timer = setTimeout(() => this.end(timeoutError(requestTimeoutMs)), requestTimeoutMs);
     res.on("close", () => {
-      clearTimeout(timer);
-      if (!res.writableFinished) this.#controller.abort(new HangUpError());
-      const listeners = this.#closeListeners ?? [];
-      this.#closeListeners = undefined;
-      for (const listener of listeners) listener();
+      if (!this.#outlivesClient) this.#close();
     });
     res.setHeader("x-request-id", this.id);
     const clientId = this.header("x-client-request-id");
     if (clientId !== undefined && clientIdPattern.test(clientId)) res.setHeader("x-client-request-id", clientId);
+  }
+
+  #close(): void {
+    clearTimeout(this.#timer);
+    if (!this.res.writableFinished) this.#controller.abort(new HangUpError());
+    const listeners = this.#closeListeners ?? [];
+    this.#closeListeners = undefined;
+    for (const listener of listeners) listener();
+  }
+
+  /** Lets the work go on when the client disconnects. The exchange then ends with the disposal. */
+  outliveClient(): Disposable {
+    this.#outlivesClient = true;
+    return {
+      [Symbol.dispose]: () => {
+        this.#outlivesClient = false;
+        if (this.res.closed) this.#close();
+      },
+    };
   }
 
   /**
@@ -94,7 +111,7 @@ export class Exchange {
     this.#controller.abort(reason);
   }
 
-  /** Calls the listener when the response has closed, or at once if it is closed already. */
+  /** Calls the listener when the exchange has ended, or at once if it has ended already. */
   onClose(listener: () => void): void {
     if (this.#closeListeners) this.#closeListeners.push(listener);
     else listener();

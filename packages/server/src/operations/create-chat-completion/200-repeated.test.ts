@@ -2,17 +2,19 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import type { ScriptStep } from "@parley/inference";
-import { areStoresShared, play, say, until, withKey } from "@parley/server/testing";
+import { areStoresShared, play, say, startTestServer, until, withKey } from "@parley/server/testing";
 import type { TestInit } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const role: ScriptStep = { role: true };
+const endless: readonly ScriptStep[] = [role, { repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 5 }] }];
 const server = useServer({
   scenarios: {
     short: [role, { text: "Hello \u2028" }, { text: " you" }, { finish: "stop" }],
-    endless: [role, { repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 5 }] }],
+    endless,
     broken: [role, { text: "a" }, { fail: "out of memory" }],
     "breaks at once": [{ fail: "out of memory" }],
+    slow: [role, { text: "a" }, { wait_ms: 700 }, { text: "b" }, { finish: "stop" }],
     large: [role, { text: "a".repeat(3000) }, { finish: "stop" }],
   },
   settings: { idempotencyAnswerBytes: 2048, idempotencyAnswers: 3 },
@@ -68,25 +70,6 @@ describe.each([false, true])("with stream: %s", (stream) => {
     expect([answered.status, answered.headers.get("idempotent-replayed")]).toEqual([200, null]);
   });
 
-  test("IDEM-05 STRM-32 a request that its client has left is stopped, and a repetition runs", async () => {
-    const init = once();
-    const leave = new AbortController();
-    const left = server().chat({ ...play("endless"), stream }, { ...init, signal: leave.signal });
-    await until(
-      () => server().ledger(),
-      (rows) => rows.some(({ outcome }) => outcome === "open"),
-    );
-    if (stream) await left;
-    leave.abort();
-    await left.catch(() => undefined);
-    // The server may not have seen yet that the client is gone.
-    const next = await until(
-      () => server().chat(asked, init),
-      ({ status }) => status !== 422,
-    );
-    expect([next.status, next.headers.get("idempotent-replayed")]).toEqual([200, null]);
-  });
-
   // In the other order, a server that is killed in between would have charged an answer that nobody can repeat.
   test.skipIf(areStoresShared)("an answer is kept before it is charged", async () => {
     using database = new DatabaseSync(join(server().dataDir, "parley.db"), { timeout: 5000 });
@@ -119,6 +102,68 @@ describe.each([false, true])("with stream: %s", (stream) => {
     }
     expect(await count()).toBe(before + 2);
   });
+});
+
+/** Sends a request and leaves it while it generates. @returns its id */
+async function leave(body: Readonly<Record<string, unknown>>, init: TestInit, of = server()): Promise<string> {
+  const leaving = new AbortController();
+  const known = new Set((await of.ledger()).map(({ id }) => id));
+  const left = of.chat(body, { ...init, signal: leaving.signal });
+  const rows = await until(
+    () => of.ledger(),
+    (all) => all.some((row) => !known.has(row.id) && row.completion_tokens > 0),
+  );
+  leaving.abort();
+  await left.then((response) => response.text()).catch(() => undefined);
+  return rows.find(({ id }) => !known.has(id))?.id ?? "";
+}
+const rowOf = async (id: string) => (await server().ledger()).find((row) => row.id === id);
+
+test("IDEM-05 STRM-32 a stream that its client has left is stopped, and a repetition runs", async () => {
+  const init = once();
+  await leave({ ...play("endless"), stream: true }, init);
+  // The server may not have seen yet that the client is gone.
+  const next = await until(
+    () => server().chat(play("short"), init),
+    ({ status }) => status !== 422,
+  );
+  expect([next.status, next.headers.get("idempotent-replayed")]).toEqual([200, null]);
+});
+
+test("STRM-42 a plain answer that its client has left goes on, and a repetition gets it for nothing", async () => {
+  const init = once(await server().makeKey());
+  const id = await leave(play("slow"), init);
+  const again = await until(
+    () => server().chat(play("slow"), init),
+    ({ status }) => status !== 409,
+  );
+  expect([again.headers.get("idempotent-replayed"), again.headers.get("x-original-request-id")]).toEqual(["true", id]);
+  expect(await again.json()).toMatchObject({ choices: [{ message: { content: "ab" }, finish_reason: "stop" }] });
+  const row = await until(
+    () => rowOf(id),
+    (one) => one?.outcome !== "open",
+  );
+  expect(row).toMatchObject({ outcome: "complete", completion_tokens: 2 });
+});
+
+test("a plain answer that its client has left ends when its key is disabled", async () => {
+  const token = await server().makeKey();
+  const id = await leave(play("endless"), once(token));
+  expect((await rowOf(id))?.outcome).toBe("open");
+  await server().running.keys.disable((await rowOf(id))?.key_id ?? "", Date.now());
+  const row = await until(
+    () => rowOf(id),
+    (one) => one?.outcome !== "open",
+  );
+  expect(row).toMatchObject({ outcome: "failed", error_code: "invalid_api_key" });
+});
+
+test("a plain answer that its client has left ends when the server stops, and costs nothing", async () => {
+  await using stopped = await startTestServer({ scenarios: { endless } });
+  const id = await leave(play("endless"), once(), stopped);
+  await stopped.running.close();
+  const rows = await stopped.ledger();
+  expect(rows).toMatchObject([{ id, outcome: "failed", error_code: "service_unavailable", cost_usd: "0" }]);
 });
 
 test("IDEM-06 equal keys of two API keys have nothing to do with each other", async () => {

@@ -160,6 +160,8 @@ async function relay(
   const head = newHead(translated.modelName, translated.fingerprint, nowMs());
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
   if (!isStream) {
+    // If the client leaves, its repetition gets this answer, and is not charged.
+    using _outliving = recording && exchange.outliveClient();
     const held = gatheredBytes.open(caller.keyId, (reason) => exchange.end(reason));
     const collected = await collectFor(exchange, batches, { ...form, hasLogprobs, held });
     // Kept before it is charged: a server that dies in between has charged nothing that a repetition would pay again.
