@@ -17,6 +17,16 @@ const waits: Readonly<Record<CatalogEntry["retry"]["wait"], string>> = {
   backoff: " Use exponential backoff with jitter between attempts.",
 };
 
+/** Words of people who search for an error without its code. */
+const synonyms: Readonly<Record<string, string>> = {
+  context_length_exceeded: "too many tokens overflow",
+  insufficient_quota: "no money payment",
+  invalid_api_key: "wrong key unauthorized authentication",
+  model_not_found: "unknown wrong model",
+  unsupported_media_type: "gzip compressed form content type",
+  unsupported_value: "image audio file vision",
+};
+
 /** Returns the page of each error code, and the list of all of them. */
 export function errorPages({ contract, clauses }: Sources, targets: LinkTargets): Page[] {
   const entries = Object.entries(contract["x-error-catalog"]).toSorted(
@@ -49,7 +59,7 @@ ${renderMarkdown(body, targets).html}`;
     group: `${status}`,
     markdown: `# ${code}\n\nHTTP ${status}, type \`${type}\`. ${title}.\n\n${body}`,
     html,
-    words: `${status} ${type} ${title} retry error`,
+    words: `${status} ${type} ${title} ${synonyms[code] ?? ""} retry error`,
   };
 }
 
@@ -71,7 +81,7 @@ ${remedy}
 | question | answer |
 | --- | --- |
 | Does a retry help? | ${helps[retry.helps]}${waits[retry.wait]} |
-| Where does it stand? | ${place} |
+| Where does it appear? | ${place} |
 | \`error.param\` | ${paramSentence(param)} |
 | Headers besides the usual ones | ${headers.map((name) => `\`${name}\``).join(", ") || "none"} |
 
