@@ -178,6 +178,12 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     await samples.getByRole("tabpanel").locator("code", { hasText: "package main" }).waitFor();
   });
 
+  test("without scripts, a narrow page begins with its article, not with the list of pages", async () => {
+    await open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } });
+    await go("/docs/guides/quick-start");
+    expect((await page.locator("h1").boundingBox())?.y).toBeLessThan(300);
+  });
+
   test("without scripts, an operation shows each sample or a link to it", async () => {
     await open({ javaScriptEnabled: false });
     await go("/docs/reference/createChatCompletion");
