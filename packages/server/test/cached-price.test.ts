@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { miniFolder } from "@parley/inference/testing";
 import { openPlace } from "@parley/inference/testing/places";
 import type { Place } from "@parley/inference/testing/places";
-import { miniId, startTestServer } from "@parley/server/testing";
+import { miniId, startTestServer, until } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
 /** A model whose cached tokens have a price of their own, at an upstream that reports cached tokens. */
@@ -64,7 +64,10 @@ describe("cached tokens with a price of their own", () => {
     expect(usage.cost_usd).toBe(wanted);
     const chunks = await own.stream({ ...ask, stream_options: { include_usage: true } });
     expect(JSON.stringify(chunks)).toContain(`"cost_usd":"${wanted}"`);
-    const rows = await own.ledger();
+    const rows = await until(
+      () => own.ledger(),
+      (all) => all.every(({ outcome }) => outcome !== "open"),
+    );
     expect(rows.map(({ cost_usd }) => cost_usd)).toEqual([wanted, wanted]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { miniFolder } from "@parley/inference/testing";
 import { chatWell, chunk, done, openPlace, refusePlace, replay, say as answer } from "@parley/inference/testing/places";
 import type { Place } from "@parley/inference/testing/places";
-import { miniId, say, startTestServer } from "@parley/server/testing";
+import { miniId, say, startTestServer, until } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
 /** A model of an upstream that has only a chat route, from `parley.yaml` to the caller. */
@@ -36,7 +36,11 @@ describe("a service that has only a chat route", () => {
     const symbol = { type: "object", properties: { symbol: { type: "string" } }, required: ["symbol"] };
     const tools = [{ type: "function", function: { name: "get_price", parameters: symbol } }];
     expect((await server.stream({ ...ask, tools })).end).toBe("done");
-    expect((await server.ledger()).map((row) => row.completion_tokens)).toEqual([8, 54, 20]);
+    const rows = await until(
+      () => server.ledger(),
+      (all) => all.every(({ outcome }) => outcome !== "open"),
+    );
+    expect(rows.map((row) => row.completion_tokens)).toEqual([8, 54, 20]);
   });
 
   test("that is gone is not ready from the first request on that finds it so", async () => {

