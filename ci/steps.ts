@@ -125,7 +125,7 @@ export const steps: readonly Step[] = [
     image: "browser",
     inputs: ["LICENSE", ...shown],
   }),
-  suite({ name: "demo-models", purpose: "what judges the demonstration models", inputs: ["demo-models"] }),
+  suite({ name: "demo-models", purpose: "what judges the demonstration models", inputs: ["demo-models"], cores: 1 }),
   suite({
     name: "bench",
     purpose: "the simulated engine, the load generator and the bench's report count right",
