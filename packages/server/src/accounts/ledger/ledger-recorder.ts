@@ -145,7 +145,7 @@ export class LedgerRecorder implements AsyncDisposable {
     const opened = await this.#open(row, budgets && { budgets, bound });
     if (opened === undefined) return { maxTokens: bound.maxTokens, heldUsd: "0" };
     if ("maxTokens" in opened) return opened;
-    throw tooExpensive(bound, opened, budgets?.groups);
+    throw tooExpensive(bound, opened, budgets ?? {}, row.startedMs);
   }
 
   async #open(...[row, hold]: Parameters<UsageLedger["open"]>): ReturnType<UsageLedger["open"]> {

@@ -63,7 +63,7 @@ test("the periods of a key's groups are those that contain the start of the requ
 test("a refusal by the budget of a group names it, its period, and when it starts again", () => {
   const groups = [{ ...team, fromMs: 0, toMs: Date.parse("2026-11-27T18:15Z") }];
   const shortage = { restUsd: "0.2", heldUsd: "0", groupId: team.id };
-  expect(tooExpensive(boundOf(), shortage, groups)).toMatchObject({
+  expect(tooExpensive(boundOf(), shortage, { groups }, 0)).toMatchObject({
     message:
       "This request may cost 0.251 US dollars, and 0.2 of the budget of the group team for each day is left. It starts again on 2026-11-28 00:00 (Asia/Kathmandu). Lower max_completion_tokens, send a shorter prompt, or ask the operator for a larger budget.",
     details: { needed_usd: "0.251", remaining_usd: "0.2", budget: { of: "group", name: "team", period: "day" } },
@@ -76,11 +76,25 @@ test.each([
   [true, "-0.5", "0", "0.251", "0", "budget is left. Lower"],
 ])("a refusal (named maximum: %s, rest %s, held %s) says what is needed", (isNamed, restUsd, heldUsd, ...told) => {
   const [neededUsd, remainingUsd, words] = told;
-  expect(tooExpensive(boundOf({ isMaximumNamed: isNamed }), { restUsd, heldUsd })).toMatchObject({
-    code: "insufficient_quota",
-    details: { needed_usd: neededUsd, remaining_usd: remainingUsd },
-    message: expect.stringContaining(words) as string, // a matcher takes the place of the text
-  });
+  expect(tooExpensive(boundOf({ isMaximumNamed: isNamed }), { restUsd, heldUsd }, { budgetUsd: "5" }, 0)).toMatchObject(
+    {
+      code: "insufficient_quota",
+      details: { needed_usd: neededUsd, remaining_usd: remainingUsd },
+      message: expect.stringContaining(words) as string, // a matcher takes the place of the text
+    },
+  );
+});
+
+test("a refusal by the monthly budget of a key says when it starts again", () => {
+  const refusal = tooExpensive(
+    boundOf(),
+    { restUsd: "0.2", heldUsd: "0" },
+    { monthlyBudgetUsd: "5" },
+    Date.parse("2026-12-31"),
+  );
+  expect(refusal.message).toContain(
+    "0.2 of the key's monthly budget is left. It starts again on 2027-01-01 (UTC). Lower",
+  );
 });
 
 describe("a spent budget", () => {

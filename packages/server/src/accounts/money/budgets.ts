@@ -130,9 +130,12 @@ const totalSpent = (amount: string): SpentBudget => ({
   ),
 });
 
+/** Returns a sentence without its full stop. */
+const monthRenewal = (renewsMs: number): string =>
+  `It starts again on ${new Date(renewsMs).toISOString().slice(0, 10)} (UTC)`;
+
 function monthSpent(amount: string, renewsMs: number): SpentBudget {
-  const day = new Date(renewsMs).toISOString().slice(0, 10);
-  const message = `The monthly budget of this key, ${amount}, is spent. It starts again on ${day} (UTC), or ask the operator for a larger one.`;
+  const message = `The monthly budget of this key, ${amount}, is spent. ${monthRenewal(renewsMs)}, or ask the operator for a larger one.`;
   return { renewsMs, error: new ApiError("insufficient_quota", message) };
 }
 
@@ -157,20 +160,25 @@ const detailsOf = ({ name, period }: CallerGroup): ErrorDetails => ({
 
 /**
  * Returns 402 `insufficient_quota` with the maximum cost; with a default `maxTokens`, that of one token for each choice.
- * @param groups the budgets of the key's groups: the shortage may be of one of them
+ * @param budgets the budgets that the request uses: the shortage is of one of them
+ * @param startedMs the start of the request
  */
 export function tooExpensive(
   bound: CostBound,
   { restUsd, heldUsd, groupId }: BudgetShortage,
-  groups: readonly GroupBudget[] = [],
+  { budgetUsd, monthlyBudgetUsd, groups = [] }: Partial<KeyBudgets>,
+  startedMs: number,
 ): ApiError {
   const neededUsd = costOf(bound, bound.isMaximumNamed ? bound.maxTokens : 1).toFixed();
   const remainingUsd = restUsd.startsWith("-") ? "0" : restUsd;
   const holding =
     heldUsd === "0" ? "" : ` Running requests hold ${heldUsd}; what they do not use comes back when they end.`;
   const group = groups.find(({ id }) => id === groupId);
-  const renewal = group ? renewalOf(group) : "";
-  const budget = `${group ? `budget of ${nameOf(group)}` : "key's budget"} is left.${renewal && ` ${renewal}.`}`;
+  // Of a total and a monthly budget, the ledger does not tell which one is short.
+  const isMonthly = !group && monthlyBudgetUsd !== undefined && budgetUsd === undefined;
+  const renewal = group ? renewalOf(group) : isMonthly ? monthRenewal(startOfNextMonth(startedMs)) : "";
+  const name = group ? `budget of ${nameOf(group)}` : `key's ${isMonthly ? "monthly " : ""}budget`;
+  const budget = `${name} is left.${renewal && ` ${renewal}.`}`;
   const message = `This request may cost ${neededUsd} US dollars, and ${remainingUsd} of the ${budget}${holding} Lower max_completion_tokens, send a shorter prompt, or ask the operator for a larger budget.`;
   return new ApiError("insufficient_quota", message, {
     details: { needed_usd: neededUsd, remaining_usd: remainingUsd, ...(group && detailsOf(group)) },
