@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { parley } from "@parley/server/testing";
+import { miniFolder } from "@parley/inference/testing";
+import { openPlace } from "@parley/inference/testing/places";
+import { parley, startTestServer } from "@parley/server/testing";
 import manifest from "../../package.json" with { type: "json" };
 import { fileOf, frontFiles } from "./modes.ts";
 import { chart } from "./tools.ts";
@@ -12,6 +14,12 @@ import { chart } from "./tools.ts";
 // The part of the chart that can be checked without Helm.
 
 type Tree = Readonly<Record<string, unknown>>;
+/** The settings of a model of a values file. */
+interface Remote {
+  readonly engine: "remote";
+  readonly slots: number;
+  readonly remote: { readonly urls: readonly string[]; readonly model: string; readonly tokenizer: string };
+}
 
 const read = (path: string): string => readFileSync(path, "utf8");
 const yaml = (path: string): Tree => parse(read(path)) as Tree; // our own files
@@ -64,6 +72,15 @@ describe.each(frontFiles)("%s", (name) => {
     const file = join(folder, name);
     writeFileSync(file, stringify(yaml(fileOf(name))["config"]));
     expect(await parley(["config", "check", "--config", file])).toMatchObject({ code: 0 });
+  });
+
+  test("makes a server answer, with another address, name and tokenizer", async () => {
+    const place = await openPlace();
+    const { models } = yaml(fileOf(name))["config"] as { readonly models: { readonly "model-1": Remote } };
+    const { remote, ...rest } = models["model-1"];
+    const here = { ...rest, remote: { ...remote, urls: [place.url], model: "there", tokenizer: miniFolder } };
+    await using server = await startTestServer({ settings: { models: { "model-1": here } } });
+    expect((await server.complete({ max_completion_tokens: 4 })).choices).toHaveLength(1);
   });
 });
 
