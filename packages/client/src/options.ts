@@ -24,7 +24,7 @@ export interface SharedOptions {
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * The most retries of one request. A request is retried only if a retry may help, and before a successful
+   * The maximum number of retries of one request. A request is retried only if a retry may help, and before a successful
    * response has begun. 0 turns retries off. Default: 2. For the service, a retry is a new request: if a
    * connection broke after generation had begun, both are charged. With a header `Idempotency-Key`, which every
    * retry repeats, an answer that was whole is sent again and charged once.

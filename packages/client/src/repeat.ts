@@ -3,7 +3,7 @@ import { ParleyError } from "./errors.ts";
 import type { RetryAdvice } from "./retry-advice.ts";
 
 export interface RepeatOptions {
-  /** The most further attempts. */
+  /** The maximum number of further attempts. */
   readonly maxRetries: number;
   /** No attempt begins after this time on the clock of `nowMs`. */
   readonly endsAtMs: number;

@@ -12,7 +12,7 @@ export type ToolRequest = Omit<CreateRequest, "n" | "tools"> & { readonly tools:
 
 /** `signal` ends the loop, even while a tool runs. The other options of a call hold for each request of the loop. */
 export interface ToolRunOptions extends CallOptions {
-  /** The most requests. At least 1. Default: 10. */
+  /** The maximum number of requests. At least 1. Default: 10. */
   readonly maxRounds?: number | undefined;
   /**
    * The reaction to an error of a tool. `throw` ends the loop with that error; `tell` passes the message to the model and

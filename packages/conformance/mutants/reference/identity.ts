@@ -3,7 +3,7 @@ import { hash } from "./language.ts";
 import { contextLength, modelIds, nameInAnswer } from "./models.ts";
 import type { World } from "./world.ts";
 
-/** The most tokens of a choice. */
+/** The maximum number of tokens of a choice. */
 export function maxTokensOf({ mutant }: World, body: Body, prompt: number): number {
   const asked = body[capOf(body)];
   const most = Math.min(mostTokens, contextLength - prompt);

@@ -75,7 +75,7 @@ function unknownCode({ clause, violation }: Failure, answer: Answer): string | u
   return words.some((word) => word === "code" || word in catalog) ? memberPhrase("error.code", show(code)) : undefined;
 }
 
-/** The whole answer is another one than the clause expects. */
+/** The whole answer differs from the one that the clause expects. */
 function oddAnswer({ violation }: Failure, answer: Answer): string | undefined {
   const { status = 0, json, mediaType } = answer;
   const isEnvelope = textAt(json, "/error/message") !== undefined;

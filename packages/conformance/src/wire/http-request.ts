@@ -25,7 +25,7 @@ export interface Behaviour {
   readonly disconnectAfterMs?: number;
   /** Stops reading for this time once the first bytes have arrived. */
   readonly stopReadingMs?: number;
-  /** The most bytes of the answer that are read, if more than usual. */
+  /** The maximum number of bytes of the answer that are read, if it is larger than usual. */
   readonly maxBytes?: number;
   /** The longest wait for the end of the answer. */
   readonly deadlineMs?: number;

@@ -35,7 +35,7 @@ export interface KeyBudgets {
   readonly groups?: readonly GroupBudget[] | undefined;
 }
 
-/** The most that a request may cost, to be held against the budgets of its key and groups. */
+/** The maximum cost of a request, to be held against the budgets of its key and groups. */
 export interface HoldRequest {
   readonly budgets: KeyBudgets;
   readonly bound: CostBound;
