@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ManageError } from "../accounts/manage/manage-error.ts";
+import { explainJson } from "../http/explain-json.ts";
 
 export const maxBodyBytes = 65_536;
 /** Maximum depth of arrays and objects. The deepest valid body has three levels. */
@@ -58,8 +59,8 @@ async function readText(req: IncomingMessage): Promise<string> {
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
-  } catch {
-    throw new ManageError("invalid_json", "The body is not valid JSON.");
+  } catch (error) {
+    throw new ManageError("invalid_json", explainJson(error));
   }
 }
 

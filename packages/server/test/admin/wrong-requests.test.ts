@@ -62,7 +62,7 @@ const wrong: readonly (readonly [method: string, path: string, body: unknown, co
   ["GET", "/audit?since=2026-13-45T00:00:00Z", undefined, "invalid_value", /since/],
   ["POST", "/keys", undefined, "invalid_json", /body is missing|required/],
   ["POST", "/keys", "", "invalid_json", /body is missing|required/],
-  ["POST", "/keys", "{", "invalid_json", /not valid JSON/],
+  ["POST", "/keys", "{", "invalid_json", /not valid JSON: Expected property name or '}' in JSON at position 1/],
   ["POST", "/keys", "[]", "invalid_value", /object/],
   ["POST", "/keys", "null", "invalid_value", /object/],
   ["POST", "/keys", '"name"', "invalid_value", /object/],

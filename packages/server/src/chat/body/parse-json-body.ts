@@ -1,6 +1,7 @@
 import { parseJsonWith, scanJson } from "@parley/json-schema-grammar/json";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import { ApiError } from "../../errors/api-error.ts";
+import { explainJson } from "../../http/explain-json.ts";
 import { BodyText } from "./body-text.ts";
 
 const { maxNestingLevels, maxBodyValues } = contract["x-limits"];
@@ -30,9 +31,7 @@ export function parseJsonBody(bytes: Uint8Array): ParsedBody {
     const value = parseJsonWith(text, schemaPaths, isPlain);
     return { value, text: new BodyText(text, value) };
   } catch (error) {
-    // V8 quotes a part of the body behind the fault, which is left out.
-    const [fault] = (error as SyntaxError).message.split(/, (?:\.{3})?"/, 1); // `parseJsonWith` throws nothing else
-    throw new ApiError("invalid_json", `The body is not valid JSON: ${fault}.`, { cause: error });
+    throw new ApiError("invalid_json", explainJson(error), { cause: error });
   }
 }
 
