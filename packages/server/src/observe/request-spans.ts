@@ -1,161 +1,147 @@
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags } from "@opentelemetry/api";
-import type { Attributes, HrTime, SpanContext } from "@opentelemetry/api";
-import { RandomIdGenerator, SamplingDecision } from "@opentelemetry/sdk-trace";
-import type { ReadableSpan, Sampler } from "@opentelemetry/sdk-trace";
+import { randomFillSync } from "node:crypto";
 import type { RequestRecord } from "./request-record.ts";
 import { formatTraceparent } from "./tracing.ts";
 import type { RequestTrace, TraceParent } from "./tracing.ts";
 
-/** Returns the time on the wall clock of a time on the monotonic one. Both are in milliseconds. */
-export type WallOf = (elapsedMs: number) => number;
-
 export interface SpanDeps {
-  /** The parts that all spans have. */
-  readonly shared: Pick<ReadableSpan, "resource" | "instrumentationScope">;
-  /** Decides whether the trace of a request without a `traceparent` is sent. */
-  readonly sampler: Pick<Sampler, "shouldSample">;
-  /** Takes each span that has ended. */
-  readonly take: (span: ReadableSpan) => void;
+  /** The share of traces that are sent, from 0 to 1. A caller's `traceparent` decides for its own trace. */
+  readonly ratio: number;
+  /** The wall clock, in milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** Takes the spans of a trace: objects of OTLP's JSON, each followed by a comma. */
+  readonly take: (spans: string, count: number) => void;
   /** Counts an ended request, whether its trace is sent or not. */
   readonly count: (record: RequestRecord, seconds: number) => void;
 }
 
-const ids = new RandomIdGenerator();
+/** The flag of a trace that is sent. */
+const sampled = 1;
+/** Bits of a span's `flags`: whether its parent is known to be of another process, and whether it is. */
+const [hasIsRemote, isRemote] = [0x100, 0x200];
+/** The kinds of spans, and the status of an error, as numbers of OTLP. */
+const kinds = { internal: 1, server: 2, client: 3 } as const;
+const errorStatus = '{"code":2}';
 
 /**
- * The trace of one request. Its spans are made at the end, when all of their times are known: plain objects cost a fraction of
- * the spans of a tracer, which can change while they are open.
+ * The trace of one request. Its spans are made at the end, when all of their times are known, and directly as text: spans of a
+ * library, which are encoded later, cost several times as much and outlive V8's cheap collections.
  */
 export class SpansOfRequest implements RequestTrace {
   readonly #deps: SpanDeps;
-  readonly #wallOf: WallOf;
-  readonly #parent: SpanContext | undefined;
-  readonly #own: SpanContext;
-  readonly #upstream: SpanContext;
+  readonly #parent: TraceParent | undefined;
+  readonly #traceId: string;
+  readonly #traceFlags: number;
+  /** The ids of the spans, in hexadecimal. */
+  readonly #spanIds: string;
 
-  constructor(deps: SpanDeps, parent: TraceParent | undefined, wallOf: WallOf) {
+  constructor(deps: SpanDeps, parent: TraceParent | undefined) {
+    const random = nextRandomHex();
     this.#deps = deps;
-    this.#wallOf = wallOf;
-    this.#parent = parent && { ...parent, isRemote: true };
-    const traceId = parent?.traceId ?? ids.generateTraceId();
-    const isSampled = parent ? (parent.traceFlags & TraceFlags.SAMPLED) !== 0 : isWanted(deps.sampler, traceId);
-    const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
-    this.#own = { traceId, spanId: ids.generateSpanId(), traceFlags };
-    this.#upstream = { traceId, spanId: ids.generateSpanId(), traceFlags };
+    this.#parent = parent;
+    this.#traceId = parent?.traceId ?? random.slice(0, 32);
+    this.#spanIds = random.slice(32);
+    const isSampled = parent ? (parent.traceFlags & sampled) !== 0 : isWithin(deps.ratio, this.#traceId);
+    this.#traceFlags = isSampled ? sampled : 0;
   }
 
   get traceparent(): string {
-    return formatTraceparent(this.#upstream);
+    return formatTraceparent({ traceId: this.#traceId, spanId: this.#spanId(1), traceFlags: this.#traceFlags });
   }
 
   end(record: RequestRecord, status: number, durationMs: number): void {
-    const { count, take } = this.#deps;
+    const { count, take, nowMs } = this.#deps;
     count(record, durationMs / 1000);
-    if ((this.#own.traceFlags & TraceFlags.SAMPLED) === 0) return;
-    const endedAtMs = record.startedAtMs + durationMs;
-    this.#takeChildren(record, endedAtMs);
-    const span = this.#span(this.#own, record.startedAtMs, endedAtMs, {
-      name: record.model === undefined ? "chat" : `chat ${record.model}`,
-      kind: SpanKind.SERVER,
-      isError: isFault(record, status),
-      attributes: attributesOf(record, status),
-    });
-    take(this.#parent ? { ...span, parentSpanContext: this.#parent } : span);
+    if (this.#traceFlags === 0) return;
+    // The clocks are compared for each request, because the monotonic one stands still while a machine sleeps.
+    const offsetMs = nowMs() - performance.now();
+    const { startedAtMs, model } = record;
+    const endedAtMs = startedAtMs + durationMs;
+    const [children, childCount] = this.#children(record, endedAtMs, offsetMs);
+    const parent = this.#parent ? `,"parentSpanId":"${this.#parent.spanId}"` : "";
+    const name = model === undefined ? "chat" : `chat ${model}`;
+    const flags = hasIsRemote | sampled | (this.#parent ? isRemote : 0);
+    const facts = `${parent},"name":${JSON.stringify(name)},"kind":${kinds.server},"flags":${flags}`;
+    const own = `${facts},"status":${isFault(record, status) ? errorStatus : "{}"},"attributes":${attributesOf(record, status)}`;
+    take(`${children}${this.#span(0, startedAtMs + offsetMs, endedAtMs + offsetMs, own)}`, childCount + 1);
   }
 
-  #takeChildren(record: RequestRecord, endedAtMs: number): void {
-    const { queuedAtMs, queueWaitMs, engineEndedAtMs, startedAtMs, firstEventMs } = record;
-    if (queuedAtMs === undefined) return;
-    const { take } = this.#deps;
-    const parentSpanContext = this.#own;
-    const queue = { ...this.#own, spanId: ids.generateSpanId() };
-    const admittedAtMs = queueWaitMs === undefined ? endedAtMs : queuedAtMs + queueWaitMs;
-    take({ ...this.#span(queue, queuedAtMs, admittedAtMs, { name: "queue" }), parentSpanContext });
-    if (queueWaitMs === undefined) return;
-    const upstream = this.#span(this.#upstream, admittedAtMs, engineEndedAtMs ?? endedAtMs, {
-      name: "upstream",
-      kind: SpanKind.CLIENT,
-      isError: record.outcome === "failed",
-      firstTokenAtMs: firstEventMs === undefined ? undefined : startedAtMs + firstEventMs,
-    });
-    take({ ...upstream, parentSpanContext });
+  /** Returns the spans of the queue and the engine, as far as the request has come, and their number. */
+  #children(record: RequestRecord, endedAtMs: number, offsetMs: number): readonly [spans: string, count: number] {
+    const { queuedAtMs, queueWaitMs, engineEndedAtMs, startedAtMs, firstEventMs, outcome } = record;
+    if (queuedAtMs === undefined) return ["", 0];
+    const facts = `,"parentSpanId":"${this.#spanId(0)}","flags":${hasIsRemote | sampled},"status":`;
+    const queuedAt = queuedAtMs + offsetMs;
+    const admittedAt = queueWaitMs === undefined ? endedAtMs + offsetMs : queuedAt + queueWaitMs;
+    const queue = this.#span(2, queuedAt, admittedAt, `${facts}{},"name":"queue","kind":${kinds.internal}`);
+    if (queueWaitMs === undefined) return [queue, 1];
+    const first = firstEventMs === undefined ? undefined : nanos(startedAtMs + firstEventMs + offsetMs);
+    const events = first === undefined ? "" : `,"events":[{"name":"first token","timeUnixNano":"${first}"}]`;
+    const end = (engineEndedAtMs ?? endedAtMs) + offsetMs;
+    const state = outcome === "failed" ? errorStatus : "{}";
+    const more = `${facts}${state},"name":"upstream","kind":${kinds.client}${events}`;
+    return [`${queue}${this.#span(1, admittedAt, end, more)}`, 2];
   }
 
-  /** @param startedAtMs on the monotonic clock, as `endedAtMs` */
-  #span(context: SpanContext, startedAtMs: number, endedAtMs: number, facts: SpanFacts): ReadableSpan {
-    const { name, kind = SpanKind.INTERNAL, isError = false, attributes = {}, firstTokenAtMs } = facts;
-    const { shared } = this.#deps;
-    const wallOf = this.#wallOf;
+  /** @param startMs on the wall clock, as `endMs` @param members further members, each with a comma before it */
+  #span(place: number, startMs: number, endMs: number, members: string): string {
+    const ids = `"traceId":"${this.#traceId}","spanId":"${this.#spanId(place)}"`;
     // A client that disconnects ends its request before the steps that do not know it yet.
-    const durationMs = Math.max(0, endedAtMs - startedAtMs);
-    return {
-      name,
-      kind,
-      spanContext: () => context,
-      startTime: toHrTime(wallOf(startedAtMs)),
-      endTime: toHrTime(wallOf(startedAtMs + durationMs)),
-      duration: toHrTime(durationMs),
-      ended: true,
-      status: { code: isError ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
-      attributes,
-      events: firstTokenAtMs === undefined ? [] : [{ name: "first token", time: toHrTime(wallOf(firstTokenAtMs)) }],
-      links: [],
-      resource: shared.resource,
-      instrumentationScope: shared.instrumentationScope,
-      droppedAttributesCount: 0,
-      droppedEventsCount: 0,
-      droppedLinksCount: 0,
-    };
+    const end = nanos(Math.max(startMs, endMs));
+    return `{${ids},"startTimeUnixNano":"${nanos(startMs)}","endTimeUnixNano":"${end}"${members}},`;
+  }
+
+  #spanId(place: number): string {
+    return this.#spanIds.slice(place * 16, place * 16 + 16);
   }
 }
 
-interface SpanFacts {
-  readonly name: string;
-  readonly kind?: SpanKind;
-  readonly isError?: boolean;
-  readonly attributes?: Attributes;
-  /** On the monotonic clock. */
-  readonly firstTokenAtMs?: number | undefined;
+/** Random bytes for the ids of many requests: a trace and three spans each. */
+const bytesOfRequest = 16 + 3 * 8;
+const pool = Buffer.allocUnsafe(100 * bytesOfRequest);
+let used = pool.length;
+
+function nextRandomHex(): string {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += bytesOfRequest;
+  return pool.toString("hex", used - bytesOfRequest, used);
 }
 
-const isWanted = (sampler: SpanDeps["sampler"], traceId: string): boolean =>
-  sampler.shouldSample(ROOT_CONTEXT, traceId, "chat", SpanKind.SERVER, {}, []).decision ===
-  SamplingDecision.RECORD_AND_SAMPLED;
+const isWithin = (ratio: number, traceId: string): boolean => Number.parseInt(traceId.slice(-8), 16) < ratio * 2 ** 32;
 
-/** Returns seconds and nanoseconds. */
-const toHrTime = (ms: number): HrTime => [Math.trunc(ms / 1000), Math.trunc((ms % 1000) * 1e6)];
+/** Returns nanoseconds since 1970. A double has no digits below a microsecond. */
+const nanos = (ms: number): string => `${Math.round(ms * 1000)}000`;
 
 /** A refusal is the fault of the caller, and a client that disconnects is none. */
 const isFault = ({ outcome }: RequestRecord, status: number): boolean =>
   outcome === "failed" || (status >= 500 && outcome !== "cancelled");
 
-/** The attributes that spans and histograms share, from the conventions for generative AI. */
-export const sharedAttributes = ({ model, errorCode }: RequestRecord): Attributes => ({
-  "gen_ai.operation.name": "chat",
-  "gen_ai.provider.name": "parley",
-  ...(model !== undefined && { "gen_ai.request.model": model }),
-  ...(errorCode !== undefined && { "error.type": errorCode }),
-});
+const text = (key: string, value: string | undefined): string =>
+  value === undefined ? "" : `,{"key":"${key}","value":{"stringValue":${JSON.stringify(value)}}}`;
+const int = (key: string, value: number | undefined): string =>
+  value === undefined ? "" : `,{"key":"${key}","value":{"intValue":${value}}}`;
+const bool = (key: string, value: boolean | undefined): string =>
+  value === undefined ? "" : `,{"key":"${key}","value":{"boolValue":${value}}}`;
 
-/** Returns the attributes of a request that are known. */
-function attributesOf(record: RequestRecord, status: number): Attributes {
-  const attributes = sharedAttributes(record);
-  const others: Attributes = {
-    "http.request.method": record.method,
-    "http.response.status_code": status,
-    "url.path": record.path,
-    "parley.request.id": record.id,
-    "parley.key.id": record.keyId,
-    "gen_ai.request.stream": record.isStream,
+/** Returns the list of the attributes of a request that are known, from the conventions for generative AI and our own. */
+const attributesOf = (record: RequestRecord, status: number): string =>
+  `[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.provider.name","value":{"stringValue":"parley"}}${
+    text("gen_ai.request.model", record.model) +
+    text("error.type", record.errorCode) +
+    text("http.request.method", record.method) +
+    int("http.response.status_code", status) +
+    text("url.path", record.path) +
+    text("parley.request.id", record.id) +
+    text("parley.key.id", record.keyId) +
+    bool("gen_ai.request.stream", record.isStream) +
     // The conventions name it only if there are several.
-    "gen_ai.request.choice.count": record.choices === 1 ? undefined : record.choices,
-    "gen_ai.usage.input_tokens": record.promptTokens,
-    "gen_ai.usage.cache_read.input_tokens": record.cachedTokens,
-    "gen_ai.usage.output_tokens": record.completionTokens,
-    "gen_ai.usage.reasoning.output_tokens": record.reasoningTokens,
-    "parley.cost_usd": record.costUsd,
-    "parley.outcome": record.outcome,
-  };
-  for (const [name, value] of Object.entries(others)) if (value !== undefined) attributes[name] = value;
-  return attributes;
-}
+    int("gen_ai.request.choice.count", record.choices === 1 ? undefined : record.choices) +
+    int("gen_ai.usage.input_tokens", record.promptTokens) +
+    int("gen_ai.usage.cache_read.input_tokens", record.cachedTokens) +
+    int("gen_ai.usage.output_tokens", record.completionTokens) +
+    int("gen_ai.usage.reasoning.output_tokens", record.reasoningTokens) +
+    text("parley.cost_usd", record.costUsd) +
+    text("parley.outcome", record.outcome)
+  }]`;
