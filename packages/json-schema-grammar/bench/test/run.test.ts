@@ -67,7 +67,7 @@ test("result files are compared over the schemas that all of them have", async (
 
 test("without a folder of data nothing is judged", async () => {
   const judged = promisify(execFile)(process.execPath, [main]);
-  await expect(judged).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("--data") });
+  await expect(judged).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("--data") });
 });
 
 test("the compiler alone is timed, without a matcher", async () => {
