@@ -22,7 +22,7 @@ export const keySet = {
     { ...(await exportJWK(rsa.publicKey)), kid: "two", alg: "RS256", use: "sig" },
   ],
 };
-export const rightClaims = { iss: issuer, aud: audience, sub: "ada", iat: nowSeconds, exp: nowSeconds + 600 };
+export const rightClaims = { iss: issuer, aud: audience, sub: "ada", iat: nowSeconds, exp: nowSeconds + 86_400 };
 
 interface Signed {
   readonly claims?: Readonly<Record<string, unknown>>;

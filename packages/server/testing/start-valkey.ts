@@ -36,7 +36,9 @@ export async function startValkey(...args: readonly string[]): Promise<TestValke
   const folder = mkdtempSync(join(tmpdir(), "parley-valkey-"));
   const port = await freePort();
   const start = async (): Promise<ChildProcess> => {
-    const own = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "yes"];
+    // While a sync runs on a busy disk, a server that syncs delays its writes, and a kill would lose them.
+    const log = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
+    const own = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, ...log];
     const child = spawn(program, [...own, ...args], { stdio: "ignore" });
     await until(async () => child.exitCode !== null || (await isPortOpen(port)), Boolean);
     if (child.exitCode !== null)

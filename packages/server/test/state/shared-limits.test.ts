@@ -176,7 +176,7 @@ for (const [name, start] of limitServers)
       const start = performance.now();
       const calls = [opened.limits.take(key()), opened.limits.states(key())];
       for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ status: "rejected" });
-      expect(performance.now() - start).toBeLessThan(1900);
+      expect(performance.now() - start).toBeLessThan(5000);
       expect(opened.limits.isReachable()).toBe(false);
     }
   });
