@@ -103,7 +103,7 @@ const filesAt = (path: string): string => (path.endsWith(".test.ts") ? path : `$
 const allPaths: readonly string[] = Object.values(suites).flat();
 
 /** Suites whose files share the modules of a worker: they keep no state there, and every file would load the server again. */
-const sharing = new Set(["unit", "operations", "operations:express", "shared-state"]);
+const sharing = new Set(["unit", "server", "operations", "operations:express", "shared-state"]);
 
 const projects = Object.entries(suites).map(([name, paths]: readonly [string, readonly string[]]) => ({
   extends: true as const,
