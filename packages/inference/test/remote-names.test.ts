@@ -42,6 +42,33 @@ test("each address of a name is an endpoint, and new and lost addresses are noti
   expect(first.asked).toBe(before);
 });
 
+test("addresses that are gone for a while keep their conversations", async () => {
+  const { add, takeCached } = await openWorkers(0);
+  const first = await add("127.0.0.1");
+  const port = Number(new URL(first.url).port);
+  for (const host of ["127.0.0.2", "127.0.0.3"]) await add(host, port);
+  let addresses = ["127.0.0.1", "127.0.0.2"];
+  let lookups = 0;
+  const lookup: Lookup = async () => {
+    lookups += 1;
+    return v4(...addresses);
+  };
+  const change = async (next: readonly string[]): Promise<void> => {
+    addresses = [...next];
+    const before = lookups;
+    await until("the name was resolved twice", () => lookups >= before + 2);
+  };
+  const engine = await start([{ ...first, url: `http://workers.test:${port}` }], { lookup });
+  const names = Array.from({ length: 20 }, (_, turn) => `customer ${turn} ${"who asks ".repeat(20)}`);
+  for (const name of names) await say(engine, name);
+  await change(["127.0.0.3"]);
+  await change(["127.0.0.1", "127.0.0.2", "127.0.0.3"]);
+  takeCached();
+  for (const name of names) await say(engine, name);
+  const { cached, shareable } = takeCached();
+  expect(cached / shareable).toBeGreaterThanOrEqual(0.9);
+});
+
 test("an answer from an address that is gone is read to its end", async () => {
   const first = await open();
   let addresses = ["127.0.0.1"];

@@ -19,8 +19,8 @@ const maxBegun = 1024;
  * - An endpoint with too many running requests, or too many new conversations, is passed over for the next one.
  */
 export class ConversationAffinity {
-  /** The endpoint of each remembered prefix, the oldest first. */
-  readonly #remembered = new Map<number, Endpoint>();
+  /** The hash of the endpoint of each remembered prefix, the oldest first. An address that comes back has the same hash. */
+  readonly #remembered = new Map<number, number>();
   /** The conversations that lately began at each endpoint. */
   #begun = new Map<Endpoint, number>();
 
@@ -69,8 +69,9 @@ export class ConversationAffinity {
   /** Returns the healthy endpoint of the longest remembered prefix. */
   #find(prefixes: readonly number[], healthy: readonly Endpoint[]): Endpoint | undefined {
     for (let at = prefixes.length - 1; at >= 0; at -= 1) {
-      const endpoint = this.#remembered.get(prefixes[at] ?? 0);
-      if (endpoint && healthy.includes(endpoint)) return endpoint;
+      const hash = this.#remembered.get(prefixes[at] ?? 0);
+      const endpoint = hash === undefined ? undefined : healthy.find((one) => one.hash === hash);
+      if (endpoint) return endpoint;
     }
     return undefined;
   }
@@ -79,7 +80,7 @@ export class ConversationAffinity {
     for (const prefix of [lastBlock, turns.at(-1)]) {
       if (prefix === undefined) continue;
       this.#remembered.delete(prefix);
-      this.#remembered.set(prefix, endpoint);
+      this.#remembered.set(prefix, endpoint.hash);
     }
     for (const oldest of this.#remembered.keys()) {
       if (this.#remembered.size <= maxRemembered) return;
