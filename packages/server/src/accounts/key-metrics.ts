@@ -45,6 +45,12 @@ export function addKeyMetrics(registers: Registry[], sources: KeyMetricsSources)
 
 /** Adds the state of the budgets, which is read from the store at each scrape. While the store is away, there is none. */
 function addBudgets(registers: Registry[], seen: ReadonlySet<string>, sources: KeyMetricsSources): void {
+  let reading: ReturnType<typeof readAll> | undefined;
+  /** Both metrics of a scrape take the same reading. */
+  const readOnce = (): ReturnType<typeof readAll> =>
+    (reading ??= readAll(seen, sources)
+      .catch(() => [])
+      .finally(() => (reading = undefined)));
   const add = (name: string, help: string, valueOf: (budgetUsd: string, spentUsd: string) => number): void => {
     const gauge = new Gauge({
       name,
@@ -52,7 +58,7 @@ function addBudgets(registers: Registry[], seen: ReadonlySet<string>, sources: K
       labelNames: ["key_id", "budget"],
       registers,
       collect: async () => {
-        const budgets = await readAll(seen, sources).catch(() => []);
+        const budgets = await readOnce();
         gauge.reset();
         for (const { labels, budgetUsd, spentUsd } of budgets) gauge.set(labels, valueOf(budgetUsd, spentUsd));
       },
