@@ -7,7 +7,7 @@ import { openCollector } from "./use-collector.ts";
 import { baseUrlOf, useFolder } from "./use-folder.ts";
 
 /**
- * The members of a request that tell who its user is are stored nowhere: not in the database, the log, the metrics or the traces.
+ * Some members of a request tell who its user is. They are stored nowhere: not in the database, the log, the metrics or the traces.
  * So there is nothing that a deletion rule could delete.
  */
 

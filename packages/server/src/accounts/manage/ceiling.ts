@@ -23,7 +23,7 @@ interface Bound<T> {
 }
 
 /** Returns the tightest maximum of a rule in a chain of groups; undefined if none has one. */
-export function boundOf<Rule extends keyof KeyCeiling>(
+function boundOf<Rule extends keyof KeyCeiling>(
   rule: Rule,
   chain: readonly StoredGroup[],
   isTighter: (one: NonNullable<KeyCeiling[Rule]>, other: NonNullable<KeyCeiling[Rule]>) => boolean,
@@ -36,6 +36,12 @@ export function boundOf<Rule extends keyof KeyCeiling>(
   }
   return tightest;
 }
+
+/** Returns the tightest maximum of an amount of money in a chain of groups; undefined if none has one. */
+export const amountBoundOf = (
+  rule: (typeof amounts)[number],
+  chain: readonly StoredGroup[],
+): Bound<string> | undefined => boundOf(rule, chain, (one, other) => !isAtLeastUsd(one, other));
 
 const refuse = (rule: keyof KeyCeiling, { max, group }: Bound<unknown>): never => {
   const wire = wireNameOf[rule];
@@ -59,7 +65,7 @@ export function fitAll(rules: KeyChange, chain: readonly StoredGroup[]): KeyChan
     if ((rules[rule] ?? 0) > bound.max) refuse(rule, bound);
   }
   for (const rule of amounts) {
-    const bound = rule in rules ? boundOf(rule, chain, (one, other) => !isAtLeastUsd(one, other)) : undefined;
+    const bound = rule in rules ? amountBoundOf(rule, chain) : undefined;
     if (!bound) continue;
     fitted[rule] = rules[rule] ?? bound.max;
     if (!isAtLeastUsd(bound.max, rules[rule] ?? bound.max)) refuse(rule, bound);

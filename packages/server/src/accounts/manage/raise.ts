@@ -2,7 +2,7 @@ import type { StoredGroup } from "../groups/group-store.ts";
 import type { KeyChange, KeyRules } from "../keys/key-store.ts";
 import { raiseAt, raisedUsd } from "../money/budget-raise.ts";
 import { isAtLeastUsd } from "../money/price.ts";
-import { amounts, boundOf } from "./ceiling.ts";
+import { amountBoundOf, amounts } from "./ceiling.ts";
 import { ManageError } from "./manage-error.ts";
 import { wireNameOf } from "./wire.ts";
 
@@ -39,7 +39,7 @@ export function assertRaiseFits(
   const raise = raiseAt(after.budgetRaise, nowMs);
   if (!raise || !["budgetRaise", ...amounts].some((rule) => rule in change)) return;
   for (const rule of amounts) {
-    const bound = boundOf(rule, chain, (one, other) => !isAtLeastUsd(one, other));
+    const bound = amountBoundOf(rule, chain);
     const raised = raisedUsd(after[rule], raise);
     if (!bound || raised === undefined || isAtLeastUsd(bound.max, raised)) continue;
     throw new ManageError(

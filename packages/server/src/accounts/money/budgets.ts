@@ -130,7 +130,7 @@ const totalSpent = (amount: string): SpentBudget => ({
   ),
 });
 
-/** Returns a sentence without its full stop. */
+/** Says when a monthly budget starts again, without the full stop. */
 const monthRenewal = (renewsMs: number): string =>
   `It starts again on ${new Date(renewsMs).toISOString().slice(0, 10)} (UTC)`;
 

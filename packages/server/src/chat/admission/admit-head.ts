@@ -19,8 +19,9 @@ export interface HeadAdmissionDeps {
 }
 
 /**
- * The first gate, before the body is read. Checks shutdown, budget (unless the request has an idempotency key), requests per minute, concurrent requests and memory for
- * bodies, in this order. So the server does not read bodies of requests that it cannot serve.
+ * The first gate, before the body is read. Checks shutdown, budget, requests per minute, concurrent requests and memory for
+ * bodies, in this order. So the server does not read bodies of requests that it cannot serve. The budget of a request with
+ * an `Idempotency-Key` is not checked here.
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
 export async function admitHead(
@@ -29,7 +30,7 @@ export async function admitHead(
   caller: Caller,
 ): Promise<Admission> {
   assertOpen();
-  // A kept answer costs nothing, so a spent budget must not withhold it. Only a request that runs is checked, when it is claimed.
+  // A kept answer costs nothing, so a spent budget must not withhold it. A request that runs is checked after its claim.
   const mayBeFree = headers["idempotency-key"] !== undefined;
   const unspent = mayBeFree ? undefined : assertUnspent(caller, ledger, nowMs());
   // Two stores are asked at the same time. A spent budget is told first, and then the limits get everything back.
