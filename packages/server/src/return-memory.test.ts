@@ -67,11 +67,14 @@ describe("memory is given back", () => {
 test("a process that has freed much memory becomes smaller soon", async () => {
   const before = process.memoryUsage.rss();
   using _return = new MemoryReturn({ running: 0 }, { everyMs: 100 });
-  let kept: unknown[] = Array.from({ length: 2_000_000 }, (_, at) => ({ at, of: [at] }));
-  const most = process.memoryUsage.rss();
-  expect(most - before).toBeGreaterThan(2 * minBytes);
-  expect(kept).toHaveLength(2_000_000);
-  kept = [];
+  const kept: unknown[] = [];
+  let most = before;
+  // Earlier tests of this process left room in the heap, which is filled first.
+  while (most - before <= 2 * minBytes) {
+    kept.push(Array.from({ length: 200_000 }, (_, at) => ({ at, of: [at] })));
+    most = process.memoryUsage.rss();
+  }
+  kept.length = 0;
   // The checks are rare, so they keep the event loop quiet.
   const isLess = (): void => expect(process.memoryUsage.rss()).toBeLessThan(most - minBytes);
   await vi.waitFor(isLess, { timeout: 20_000, interval: 500 });

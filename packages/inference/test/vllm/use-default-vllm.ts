@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { startVllm } from "../../testing/vllm/start-vllm.ts";
 import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
 
@@ -6,9 +6,11 @@ import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
 
 let started: StartedVllm;
 beforeAll(async () => {
-  started = startVllm();
+  started = startVllm({ report: (event) => void process.stdout.write(`${JSON.stringify(event)}\n`) });
   await started.vllm.engine.whenReady();
 });
+// If vLLM ends, only the test that runs then fails.
+beforeEach(() => started.vllm.engine.whenReady());
 afterAll(() => started[Symbol.asyncDispose]());
 
 /** @returns the vLLM that runs from `beforeAll` on. No test may end it. */
