@@ -44,7 +44,7 @@ describe("the budget of a group", () => {
       expect(refusal).toMatchObject({
         status: 402,
         code: "insufficient_quota",
-        details: { budget: { of: "group", name: "team one", period: "month" } },
+        details: { budget: { scope: "group", name: "team one", limit_usd: price, period: "month" } },
       });
       expect(refusal.message).toMatch(
         /^The budget of the group team one for each month, [\d.]+ US dollars, is spent\. It starts again on \d{4}-\d\d-01 00:00 \(America\/Sao_Paulo\)/,
@@ -61,9 +61,11 @@ describe("the budget of a group", () => {
     const refusal = await server().refuse({ ...say("a b c"), max_completion_tokens: 100 }, key);
     expect(refusal).toMatchObject({
       status: 402,
-      details: { remaining_usd: "0.000001", budget: { of: "group", name: "team two" } },
+      details: { remaining_usd: "0.000001", budget: { scope: "group", name: "team two" } },
     });
-    expect(refusal.message).toContain("and 0.000001 of the budget of the group team two is left. Lower");
+    expect(refusal.message).toContain(
+      "and 0.000001 of the budget of the group team two, 0.000001 US dollars, is left. Lower",
+    );
   });
 
   test("the group above counts the keys of all groups in it", async () => {

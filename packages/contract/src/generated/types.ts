@@ -1130,21 +1130,8 @@ export interface components {
             remaining_usd?: string;
             /** @description With `invalid_api_key`, the reason why a signed token of an identity provider is refused, for a service that takes such tokens. It quotes nothing of the token. */
             token_fault?: string;
-            /** @description With `insufficient_quota`, the budget that refuses the request, where it is not one of the key alone. */
-            budget?: {
-                /**
-                 * @description The owner of the budget: the group that the key belongs to, or the group above it. A later version may add others.
-                 * @enum {string}
-                 */
-                of: "group";
-                /** @description The name of the owner. */
-                name: string;
-                /**
-                 * @description The period after which the budget starts again. Absent for a budget that does not. A later version may add periods.
-                 * @enum {string}
-                 */
-                period?: "day" | "week" | "month";
-            };
+            /** @description With `insufficient_quota`, the budget that refuses the request, as retrieveKey shows it. Of several, it is the one that has least left, or of spent ones the one that starts again last. */
+            budget?: components["schemas"]["KeyBudget"];
         };
         /**
          * @description The family of the error. `invalid_request_error`: change the request. `insufficient_quota`: the budget is spent. `timeout_error`: the request arrived too slowly. `rate_limit_error`: try again later. `server_error`: not the caller's fault. A later version may add families. For an unknown family, read the status.
@@ -1194,7 +1181,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The total or monthly budget of the key is spent. */
+        /** @description A budget of the key or of its groups is spent. */
         PaymentRequired: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];

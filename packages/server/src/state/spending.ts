@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Big } from "big.js";
 import { GroupSpending } from "./group-spending.ts";
-import type { KeyBudgets } from "../accounts/ledger/usage-ledger.ts";
+import type { BudgetShortage, KeyBudgets } from "../accounts/ledger/usage-ledger.ts";
 
 /** The money of a key in US dollars: spent ever, held by its open entries, and spent by month. */
 interface Account {
@@ -15,8 +15,8 @@ interface Account {
 interface Rest {
   readonly rest: Big;
   readonly held: Big;
-  /** The group whose budget it is; undefined: it is one of the key. */
-  readonly groupId: string | undefined;
+  /** The group whose budget it is, or the key's budget for each month; neither: the key's total budget. */
+  readonly of: Pick<BudgetShortage, "groupId" | "isMonthly">;
 }
 
 /**
@@ -66,14 +66,18 @@ export class Spending {
   restsOf(keyId: string, { budgetUsd, monthlyBudgetUsd, groups = [] }: KeyBudgets, month: string): Rest[] {
     const account = this.#accountOf(keyId);
     const { spent, held } = account;
-    const restOf = (budget: string | undefined, of: { spent: Big; held: Big }, groupId?: string): Rest[] =>
-      budget === undefined ? [] : [{ rest: new Big(budget).minus(of.spent).minus(of.held), held: of.held, groupId }];
+    const restOf = (budget: string | undefined, amounts: { spent: Big; held: Big }, of: Rest["of"]): Rest[] =>
+      budget === undefined
+        ? []
+        : [{ rest: new Big(budget).minus(amounts.spent).minus(amounts.held), held: amounts.held, of }];
     return [
-      ...restOf(budgetUsd, { spent, held }),
+      ...restOf(budgetUsd, { spent, held }, {}),
       ...(monthlyBudgetUsd === undefined
         ? []
-        : restOf(monthlyBudgetUsd, { spent: this.#spentIn(account, keyId, month), held })),
-      ...groups.flatMap((group) => restOf(group.budgetUsd, this.groups.amountsOf(group.id, group), group.id)),
+        : restOf(monthlyBudgetUsd, { spent: this.#spentIn(account, keyId, month), held }, { isMonthly: true })),
+      ...groups.flatMap((group) =>
+        restOf(group.budgetUsd, this.groups.amountsOf(group.id, group), { groupId: group.id }),
+      ),
     ];
   }
 

@@ -79,10 +79,9 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
   #openWith({ budgets, bound }: HoldRequest, record: OpenRecord): Hold | BudgetShortage {
     const { keyId, startedMs, groupIds = [] } = record;
     const rests = this.#spending.restsOf(keyId, budgets, monthOf(startedMs));
-    const { rest, held, groupId } = rests.reduce((one, other) => (other.rest.lt(one.rest) ? other : one));
+    const { rest, held, of } = rests.reduce((one, other) => (other.rest.lt(one.rest) ? other : one));
     const maxTokens = affordableTokens(bound, rest);
-    if (maxTokens === 0)
-      return { restUsd: rest.toFixed(), heldUsd: held.toFixed(), ...(groupId !== undefined && { groupId }) };
+    if (maxTokens === 0) return { restUsd: rest.toFixed(), heldUsd: held.toFixed(), ...of };
     const amount = costOf(bound, maxTokens);
     const heldUsd = amount.toFixed();
     this.#open(record, heldUsd);

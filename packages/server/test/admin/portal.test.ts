@@ -115,7 +115,7 @@ test("a team spends its group's budget, goes on in the next month, and every ste
   expect(refused.status).toBe(402);
   expect(refused.body.error).toMatchObject({
     code: "insufficient_quota",
-    details: { budget: { of: "group", name: "search", period: "month" } },
+    details: { budget: { scope: "group", name: "search", period: "month" } },
   });
   expect(refused.body.error.message).toContain("the group search for each month");
   expect((await askUntilRefused(tokens[2] ?? "")).status).toBe(402);

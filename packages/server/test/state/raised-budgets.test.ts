@@ -6,7 +6,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { withStoredKeys } from "../../src/accounts/keys/find-caller.ts";
 import { performFor } from "../../src/accounts/manage/perform.ts";
 import type { Perform } from "../../src/accounts/manage/perform.ts";
-import { assertUnspent, budgetsOf } from "../../src/accounts/money/budgets.ts";
+import { assertUnspent } from "../../src/accounts/money/budget-refusals.ts";
+import { budgetsOf } from "../../src/accounts/money/budgets.ts";
 import { openState } from "../../src/state/open-state.ts";
 import type { State } from "../../src/state/open-state.ts";
 import { openPostgres } from "../../src/state/postgres/open-postgres.ts";
@@ -80,7 +81,7 @@ async function assertRaises(servers: Servers): Promise<void> {
   servers.nowMs = endMs - 1;
   expect(await request(two, "second")).toBeUndefined();
   await expect(assertUnspent(await callerOn(one), one.ledger, servers.nowMs)).rejects.toThrow(
-    "The budget of this key, 6 US dollars (raised by 2 until 2026-11-28T13:00:00.000Z), is spent.",
+    "The total budget of this key, 6 US dollars (raised by 2 until 2026-11-28T13:00:00.000Z), is spent.",
   );
   servers.nowMs = endMs;
   for (const state of servers.states)

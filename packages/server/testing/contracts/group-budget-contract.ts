@@ -138,17 +138,24 @@ export const groupBudgetContract: readonly ContractCase<UsageLedgerSubject>[] = 
   {
     title: "names the tightest of the budgets of the key, its group and the group above it",
     assert: async ({ ledger }) => {
-      const short = async (key: string | undefined, own: string | undefined, parent: string): Promise<unknown> => {
+      const short = async (
+        key?: string,
+        own?: string,
+        parent?: string,
+        monthlyBudgetUsd?: string,
+      ): Promise<unknown> => {
         const groups = [
           { ...teamBudget, budgetUsd: own },
           { ...companyBudget, budgetUsd: parent },
         ];
-        const got = await ledger.open(opened("one"), holdFor(groups, key));
+        const { bound: cost, budgets } = holdFor(groups, key);
+        const got = await ledger.open(opened("one"), { bound: cost, budgets: { ...budgets, monthlyBudgetUsd } });
         assert.ok(got && "restUsd" in got);
-        return [got.restUsd, got.groupId];
+        return [got.restUsd, got.groupId ?? (got.isMonthly ? "month" : undefined)];
       };
       assert.deepEqual(await short("0.1", "0.2", "0.24"), ["0.1", undefined]);
-      assert.deepEqual(await short("0.2", "0.1", "0.24"), ["0.1", team.id]);
+      assert.deepEqual(await short("0.2", "0.2", "0.24", "0.1"), ["0.1", "month"]);
+      assert.deepEqual(await short("0.2", "0.1", "0.24", "0.15"), ["0.1", team.id]);
       assert.deepEqual(await short("1", "0.2", "0.1"), ["0.1", company.id]);
       assert.deepEqual(await short(undefined, undefined, "0.25"), ["0.25", company.id]);
       assert.deepEqual(await ledger.open(opened("one"), holdFor([teamBudget, companyBudget], "0.251")), held);

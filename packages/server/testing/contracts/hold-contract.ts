@@ -108,9 +108,22 @@ export const holdContract: readonly ContractCase<UsageLedgerSubject>[] = [
       const december = Date.parse("2026-12-01T00:00:00Z");
       assert.deepEqual(await ledger.open(opened("one"), both), held);
       await ledger.close(closed("one", "0.25"));
-      assert.deepEqual(await ledger.open(opened("two", december - 1), both), { restUsd: "0.05", heldUsd: "0" });
+      const short = { restUsd: "0.05", heldUsd: "0", isMonthly: true };
+      assert.deepEqual(await ledger.open(opened("two", december - 1), both), short);
       assert.deepEqual(await ledger.open(opened("two", december), both), held);
-      assert.deepEqual(await ledger.open(opened("three", december), both), { restUsd: "0.049", heldUsd: "0.251" });
+      assert.deepEqual(await ledger.open(opened("three", december), both), {
+        restUsd: "0.049",
+        heldUsd: "0.251",
+        isMonthly: true,
+      });
+      const equal: HoldRequest = { bound, budgets: { budgetUsd: "0.5", monthlyBudgetUsd: "0.25" } };
+      assert.deepEqual(await ledger.open(opened("four", december), equal), { restUsd: "-0.001", heldUsd: "0.251" });
+      const monthly: HoldRequest = { bound, budgets: { budgetUsd: undefined, monthlyBudgetUsd: "0.25" } };
+      assert.deepEqual(await ledger.open(opened("four", december), monthly), {
+        restUsd: "-0.001",
+        heldUsd: "0.251",
+        isMonthly: true,
+      });
     },
   },
   {

@@ -3,7 +3,7 @@ import type { EngineUsage } from "@parley/inference";
 import { ApiError } from "../../errors/api-error.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Lease } from "../lease.ts";
-import { tooExpensive } from "../money/budgets.ts";
+import { tooExpensive } from "../money/budget-refusals.ts";
 import type { CostBound } from "../money/budgets.ts";
 import { priceOf } from "../money/price.ts";
 import type {
@@ -143,9 +143,9 @@ export class LedgerRecorder implements AsyncDisposable {
 
   async #hold({ row, bound, budgets }: EntryRequest): Promise<Hold> {
     const opened = await this.#open(row, budgets && { budgets, bound });
-    if (opened === undefined) return { maxTokens: bound.maxTokens, heldUsd: "0" };
+    if (budgets === undefined || opened === undefined) return { maxTokens: bound.maxTokens, heldUsd: "0" };
     if ("maxTokens" in opened) return opened;
-    throw tooExpensive(bound, opened, budgets ?? {}, row.startedMs);
+    throw tooExpensive(bound, opened, budgets, row.startedMs);
   }
 
   async #open(...[row, hold]: Parameters<UsageLedger["open"]>): ReturnType<UsageLedger["open"]> {

@@ -1,5 +1,6 @@
 import type { EngineUsage } from "@parley/inference";
 import type { CallerGroup } from "../keys/caller.ts";
+import type { BudgetRaise } from "../money/budget-raise.ts";
 import type { CostBound } from "../money/budgets.ts";
 import type { Span } from "../money/period.ts";
 import type { Pricing } from "../money/price.ts";
@@ -31,6 +32,8 @@ export interface KeyBudgets {
   readonly budgetUsd: string | undefined;
   /** For each calendar month of UTC. */
   readonly monthlyBudgetUsd: string | undefined;
+  /** The raise that both budgets include. The ledger does not read it. */
+  readonly budgetRaise?: BudgetRaise | undefined;
   /** One for each of the entry's `groupIds`, in their order, also for a group without a budget. */
   readonly groups?: readonly GroupBudget[] | undefined;
 }
@@ -56,6 +59,8 @@ export interface BudgetShortage {
   readonly heldUsd: string;
   /** The group whose budget is the tightest; absent: it is a budget of the key. */
   readonly groupId?: string;
+  /** True if the tightest is the key's budget for each month. Of equal rests, the key's total counts, then this one. */
+  readonly isMonthly?: boolean;
 }
 
 /** The usage of a running request so far. */

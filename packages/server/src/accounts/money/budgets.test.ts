@@ -1,9 +1,7 @@
 import { Big } from "big.js";
 import { describe, expect, test } from "vitest";
 import { toCaller } from "../keys/find-caller.ts";
-import type { ApiError } from "../../errors/api-error.ts";
-import { affordableTokens, assertUnspent, budgetsOf, costBoundOf, costOf, tooExpensive } from "./budgets.ts";
-import type { UsageLedger } from "../ledger/usage-ledger.ts";
+import { affordableTokens, budgetsOf, costBoundOf, costOf } from "./budgets.ts";
 
 const pricing = { prompt: "0.01", completion: "0.1", image: "0", request: "0.001" };
 /** 0.001 + 5 × 0.01 + 2 × 0.1 = 0.251 dollars. */
@@ -58,92 +56,4 @@ test("the periods of a key's groups are those that contain the start of the requ
     ],
   });
   expect(budgetsOf({ ...caller, groups: [company] }, 0)).toBeUndefined();
-});
-
-test("a refusal by the budget of a group names it, its period, and when it starts again", () => {
-  const groups = [{ ...team, fromMs: 0, toMs: Date.parse("2026-11-27T18:15Z") }];
-  const shortage = { restUsd: "0.2", heldUsd: "0", groupId: team.id };
-  expect(tooExpensive(boundOf(), shortage, { groups }, 0)).toMatchObject({
-    message:
-      "This request may cost 0.251 US dollars, and 0.2 of the budget of the group team for each day is left. It starts again on 2026-11-28 00:00 (Asia/Kathmandu). Lower max_completion_tokens, send a shorter prompt, or ask the operator for a larger budget.",
-    details: { needed_usd: "0.251", remaining_usd: "0.2", budget: { of: "group", name: "team", period: "day" } },
-  });
-});
-
-test.each([
-  [true, "0.247", "0.753", "0.251", "0.247", "Running requests hold 0.753;"],
-  [false, "0.049", "0", "0.151", "0.049", "budget is left. Lower max_completion_tokens, send"],
-  [true, "-0.5", "0", "0.251", "0", "budget is left. Lower"],
-])("a refusal (named maximum: %s, rest %s, held %s) says what is needed", (isNamed, restUsd, heldUsd, ...told) => {
-  const [neededUsd, remainingUsd, words] = told;
-  expect(tooExpensive(boundOf({ isMaximumNamed: isNamed }), { restUsd, heldUsd }, { budgetUsd: "5" }, 0)).toMatchObject(
-    {
-      code: "insufficient_quota",
-      details: { needed_usd: neededUsd, remaining_usd: remainingUsd },
-      message: expect.stringContaining(words) as string, // a matcher takes the place of the text
-    },
-  );
-});
-
-test("a refusal by the monthly budget of a key says when it starts again", () => {
-  const refusal = tooExpensive(
-    boundOf(),
-    { restUsd: "0.2", heldUsd: "0" },
-    { monthlyBudgetUsd: "5" },
-    Date.parse("2026-12-31"),
-  );
-  expect(refusal.message).toContain(
-    "0.2 of the key's monthly budget is left. It starts again on 2027-01-01 (UTC). Lower",
-  );
-});
-
-describe("a spent budget", () => {
-  const spent: Readonly<Record<string, string>> = { "2026-11": "5", "2026-12": "4.999" };
-  /** The only methods of a ledger that `assertUnspent` calls. */
-  const ledger: Pick<UsageLedger, "spentUsd" | "groupSpentUsd"> = {
-    spentUsd: async (_keyId, month) => (month === undefined ? "9.999" : (spent[month] ?? "0")),
-    groupSpentUsd: async (_groupId, { fromMs }) => (fromMs <= Date.parse("2026-11-30") ? "7" : "0"),
-  };
-  const monthly = toCaller("key", { name: "key", monthlyBudgetUsd: "5" }, [], 0);
-  const messageAt = (now: string, of = monthly): Promise<string | undefined> =>
-    assertUnspent(of, ledger, Date.parse(now)).then(
-      () => undefined,
-      ({ message }: ApiError) => message,
-    );
-
-  test.each([
-    [
-      "2026-11-30T23:59:59.999Z",
-      "The monthly budget of this key, 5 US dollars, is spent. It starts again on 2026-12-01 (UTC), or ask the operator for a larger one.",
-    ],
-    ["2026-12-01T00:00:00.000Z", undefined],
-    ["2027-01-15T12:00:00.000Z", undefined],
-  ])("at %s the budget of a month is judged by that month", async (now, message) => {
-    expect(await messageAt(now)).toBe(message);
-  });
-
-  test.each([
-    [
-      { period: "month", timeZone: "America/New_York" },
-      "The budget of the group team for each month, 7 US dollars, is spent. It starts again on 2026-12-01 00:00 (America/New_York), or ask the operator for a larger one.",
-    ],
-    [
-      { period: "day", timeZone: "America/New_York" },
-      "The monthly budget of this key, 5 US dollars, is spent. It starts again on 2026-12-01 (UTC), or ask the operator for a larger one.",
-    ],
-    [{}, "The budget of the group team, 7 US dollars, is spent. Ask the operator for a larger one."],
-  ] as const)(
-    "of several, the one that starts again last is told: the month of the key and %j of its group",
-    async (rules, message) => {
-      const group = { id: team.id, name: "team", budgetUsd: "7", ...rules };
-      const { groups } = toCaller("key", { name: "key" }, [group], 0);
-      expect(await messageAt("2026-11-29T12:00Z", { ...monthly, groups })).toBe(message);
-    },
-  );
-
-  test("the total budget is checked first, because it does not renew", async () => {
-    expect(await messageAt("2026-11-15", { ...monthly, budgetUsd: "9.999" })).toBe(
-      "The budget of this key, 9.999 US dollars, is spent. Ask the operator for a larger one.",
-    );
-  });
 });

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../../accounts/keys/caller.ts";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { UsageLedger } from "../../accounts/ledger/usage-ledger.ts";
-import { assertUnspent } from "../../accounts/money/budgets.ts";
+import { assertUnspent } from "../../accounts/money/budget-refusals.ts";
 import { Admission } from "./admission.ts";
 import type { BodyBytes } from "./body-bytes.ts";
 import type { Limits } from "../../accounts/limits/limits.ts";

@@ -16,7 +16,9 @@ test("LIM-15 LIM-02 a spent budget, to the last decimal", async () => {
   for (let turn = 0; turn < 2; turn += 1) expect((await server().chat(request, key)).status).toBe(200);
   const refusal = await server().refuse(request, key);
   expect(refusal).toMatchObject({ status: 402, code: "insufficient_quota", param: null });
-  expect(refusal.message).toContain(budgetUsd);
+  expect(refusal.message).toMatch(/^The total budget of this key, /);
+  const budget = { scope: "key", limit_usd: budgetUsd, usage_usd: budgetUsd, remaining_usd: "0" };
+  expect(refusal.details).toEqual({ budget });
   expect(refusal.headers.get("retry-after")).toBeNull();
   expect(await server().refuse({ ...request, stream: true }, key)).toMatchObject({ status: 402 });
 });
@@ -69,8 +71,29 @@ describe("money is held before a request runs", () => {
       code: "insufficient_quota",
       details: { needed_usd: neededUsd, remaining_usd: budgetUsd },
     });
-    expect(refusal.message).toContain(`may cost ${neededUsd} US dollars, and ${budgetUsd} of the key's budget is left`);
+    expect(refusal.message).toContain(
+      `may cost ${neededUsd} US dollars, and ${budgetUsd} of the total budget of this key, ${budgetUsd} US dollars, is left`,
+    );
     expect((await many().chat({ ...request, max_completion_tokens: 10 }, key)).status).toBe(200);
+  });
+
+  test("LIM-15 of a total and a monthly budget, the tighter one is named", async () => {
+    const [smallUsd, largeUsd] = [await costOf(() => 10), await costOf(() => 12)];
+    for (const [budgetUsd, monthlyBudgetUsd] of [
+      [smallUsd, largeUsd],
+      [largeUsd, smallUsd],
+    ] as const) {
+      const key = withKey(await many().makeKey({ budgetUsd, monthlyBudgetUsd }));
+      const refusal = await many().refuse({ ...request, max_completion_tokens: 11 }, key);
+      const isMonthly = monthlyBudgetUsd === smallUsd;
+      const name = isMonthly ? "monthly" : "total";
+      expect(refusal.message).toContain(
+        `${smallUsd} of the ${name} budget of this key, ${smallUsd} US dollars, is left`,
+      );
+      const budget = { scope: "key", limit_usd: smallUsd, usage_usd: "0", remaining_usd: smallUsd };
+      expect(refusal.details).toMatchObject({ budget: { ...budget, ...(isMonthly && { period: "month" }) } });
+      expect("period" in Object(refusal.details?.["budget"])).toBe(isMonthly);
+    }
   });
 
   test("a maximum that nobody named is lowered to what the rest pays", async () => {

@@ -13,7 +13,7 @@ import { admit } from "../../chat/admission/admit.ts";
 import type { AdmissionDeps } from "../../chat/admission/admit.ts";
 import type { Meter } from "../../chat/admission/meter.ts";
 import { setLimitHeaders } from "../../accounts/limits/limit-headers.ts";
-import { assertUnspent } from "../../accounts/money/budgets.ts";
+import { assertUnspent } from "../../accounts/money/budget-refusals.ts";
 import { priceOf } from "../../accounts/money/price.ts";
 import { ChunkText } from "../../chat/relay/chunk-text.ts";
 import { collect } from "../../chat/relay/collect.ts";

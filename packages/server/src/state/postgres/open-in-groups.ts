@@ -129,7 +129,9 @@ export const settleGroups = `
  * Opens entries of keys in groups in the given order. Its first 21 parameters are the columns of `openInGroupsValues`, the
  * last two are the replica and the maximum age of its lease.
  */
-const openRequestsInGroups = `SELECT opened.tokens, opened.held, opened.rest, opened.short_of
+const openRequestsInGroups = `SELECT opened.tokens, opened.held, opened.rest, opened.short_of,
+          CASE WHEN opened.tokens = 0 AND opened.short_of IS NULL
+            THEN parley.is_month_short(new.key_id, new.budget, new.month_budget, new.month) END AS is_monthly
         FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::text[], $7::numeric[],
           $8::numeric[], $9::text[], $10::numeric[], $11::numeric[], $12::bigint[], $13::boolean[],
           $14::text[], $15::bigint[], $16::bigint[], $17::numeric[],

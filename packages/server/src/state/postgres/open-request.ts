@@ -57,10 +57,29 @@ export const openRequest = `
 `;
 
 /**
+ * The function that tells which of a key's budgets is the tighter one: true for that of the month. Called after an entry was
+ * refused, in its transaction, it sees what `open_request` saw. The holds count for both budgets alike.
+ */
+export const isMonthShort = `
+  CREATE FUNCTION parley.is_month_short(entry_key text, budget numeric, month_budget numeric, start_month text)
+  RETURNS boolean LANGUAGE plpgsql AS $$
+  DECLARE
+    spent numeric := (SELECT s.cost_usd FROM parley.spending s WHERE s.key_id = entry_key);
+    spent_in_month numeric := (
+      SELECT m.cost_usd FROM parley.monthly_spending m WHERE m.key_id = entry_key AND m.month = start_month);
+  BEGIN
+    RETURN month_budget IS NOT NULL
+      AND (month_budget - coalesce(spent_in_month, 0) < budget - coalesce(spent, 0)) IS NOT FALSE;
+  END $$;
+`;
+
+/**
  * Opens entries in the given order. Its first 13 parameters are the columns of `openValues`, the last two are the replica and
  * the maximum age of its lease.
  */
-export const openRequests = `SELECT opened.tokens, opened.held, opened.rest
+export const openRequests = `SELECT opened.tokens, opened.held, opened.rest,
+          CASE WHEN opened.tokens = 0
+            THEN parley.is_month_short(new.key_id, new.budget, new.month_budget, new.month) END AS is_monthly
         FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::text[], $7::numeric[],
           $8::numeric[], $9::text[], $10::numeric[], $11::numeric[], $12::bigint[], $13::boolean[]) WITH ORDINALITY
           AS new (id, key_id, model, is_stream, started_ms, prices, budget, month_budget, month, fixed, per_token,

@@ -30,6 +30,7 @@ interface OpenRow {
   readonly rest: string | null;
   /** The group whose budget is the tightest. */
   readonly short_of?: string | null;
+  readonly is_monthly: boolean | null;
 }
 
 /** Maximum number of entries that `entries` reads at once. */
@@ -93,7 +94,8 @@ export class PostgresUsageLedger implements UsageLedger, AsyncDisposable {
     if (opened.tokens === null || opened.rest === null) return undefined;
     const heldUsd = toUsd(opened.held);
     if (opened.tokens > 0) return { maxTokens: opened.tokens, heldUsd };
-    return { restUsd: toUsd(opened.rest), heldUsd, ...(opened.short_of && { groupId: opened.short_of }) };
+    const { rest, short_of: groupId, is_monthly: isMonthly } = opened;
+    return { restUsd: toUsd(rest), heldUsd, ...(groupId && { groupId }), ...(isMonthly && { isMonthly }) };
   }
 
   async #openAll(requests: readonly OpenCall[]): Promise<readonly OpenRow[]> {

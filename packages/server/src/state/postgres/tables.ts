@@ -2,7 +2,7 @@ import { adminTables, dropAdminTables } from "./admin-tables.ts";
 import { dropGroupTables, groupTables } from "./group-tables.ts";
 import { dropIdempotencyTables, idempotencyTables } from "./postgres-idempotency-store.ts";
 import { dropLimitTables, limitTables } from "./limit-tables.ts";
-import { openRequest } from "./open-request.ts";
+import { isMonthShort, openRequest } from "./open-request.ts";
 
 /** Times are Unix milliseconds of a server, except in `replicas`: leases need one clock, which is that of the database. */
 const firstTables = `
@@ -137,6 +137,12 @@ const raises: Change = {
   back: "ALTER TABLE parley.keys DROP budget_raise; ALTER TABLE parley.groups DROP budget_raise",
 };
 
+const shortBudgets: Change = {
+  brings: "the name of the key's budget that is short",
+  forward: isMonthShort,
+  back: "DROP FUNCTION parley.is_month_short",
+};
+
 /**
  * The changes after version 1: the first one leads to version 2. A released change is never edited; later changes are added
  * at the end. `test/state/postgres-changes.test.ts` makes each of them forward, back and forward.
@@ -150,4 +156,5 @@ export const changes: readonly Change[] = [
   idempotency,
   disablers,
   raises,
+  shortBudgets,
 ];
