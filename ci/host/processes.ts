@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { root } from "../root.ts";
 import type { Command } from "../command.ts";
@@ -15,17 +16,22 @@ export interface Running {
 /** From SIGTERM to SIGKILL. */
 const graceMs = 5000;
 
+/** The CPU priority that Parley gives vLLM on a processor, as a nice value. */
+const likeVllm = 10;
+
 /** Starts a program in the root of the repository. Its output is appended to the log. */
 export async function startProcess(
   [program, ...args]: Command,
   environment: NodeJS.ProcessEnv,
   logFile: string,
+  { isBesideVllm = false } = {},
 ): Promise<Running> {
   const log = createWriteStream(logFile, { flags: "a" });
   await once(log, "open");
   // `node` means the Node that runs this process.
   const file = program === "node" ? process.execPath : program;
   const child = spawn(file, args, { cwd: root, detached: true, stdio: ["ignore", log, log], env: environment });
+  if (isBesideVllm && child.pid !== undefined) lowerPriority(child.pid);
   const { promise: exitCode, resolve } = Promise.withResolvers<number>();
   child.on("error", (error) => log.write(`${error.message}\n`, () => resolve(1)));
   child.on("exit", (code) => {
@@ -49,15 +55,26 @@ export async function runToEnd(
   environment: NodeJS.ProcessEnv,
   logFile: string,
   stop: AbortSignal,
+  options: { readonly isBesideVllm?: boolean } = {},
 ): Promise<number> {
   stop.throwIfAborted();
-  const running = await startProcess(command, environment, logFile);
+  const running = await startProcess(command, environment, logFile, options);
   const onStop = (): void => void running.stop();
   stop.addEventListener("abort", onStop, { once: true });
   const exitCode = await running.exitCode;
   stop.removeEventListener("abort", onStop);
   stop.throwIfAborted();
   return exitCode;
+}
+
+/** Lowers the priority of a process and, where Linux schedules sessions as groups, of its session. */
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, likeVllm);
+    writeFileSync(`/proc/${pid}/autogroup`, String(likeVllm));
+  } catch {
+    // The process has ended already, or sessions are no groups here.
+  }
 }
 
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {

@@ -59,7 +59,9 @@ async function runWithServices(step: Step, log: string, stop: AbortSignal): Prom
     started.defer(() => service.stop());
     Object.assign(environment, service.environment);
   }
-  return endedWith(await runToEnd(commandOf(step, report), environment, log, stop));
+  // Else vLLM would get a tenth of a processor beside other steps, and count as frozen.
+  const isBesideVllm = step.cores === 1 && step.image !== "vllm";
+  return endedWith(await runToEnd(commandOf(step, report), environment, log, stop, { isBesideVllm }));
 }
 
 function readIfThere(file: string): string {

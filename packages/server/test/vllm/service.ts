@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { Connection, installFolder, neverEnding } from "@parley/inference/testing/vllm";
+import { Connection, installFolder, isWhole, neverEnding } from "@parley/inference/testing/vllm";
 import type { ModelSettings } from "../../src/config/model-settings.ts";
 import type { ConfigChanges } from "../../src/config/read-config.ts";
 import { miniId, modelId, startTestServer } from "@parley/server/testing";
@@ -32,8 +32,8 @@ export interface ServiceOptions {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { mini, settings = {}, socketPath = recordedSocket } = options;
   const models = { "model-1": { engine: "embedded" }, "model-1-mini": { slots: 32, cores: "0", ...mini } } as const;
-  // Three engines start and work on two CPUs. The other model must not count as frozen because of that.
-  const patient = { engineStallMs: 10_000, engineSilenceMs: 15_000 };
+  // Three engines start and work on two CPUs, in a short run beside other tests. None must count as frozen because of that.
+  const patient = { engineStallMs: isWhole ? 10_000 : 120_000, engineSilenceMs: isWhole ? 15_000 : 60_000 };
   const server = await startTestServer({
     settings: { vllm: installFolder, kvMemoryMb: 256, ...patient, logLevel: "info", models, ...settings },
   });
