@@ -196,12 +196,9 @@ describe.skipIf(!canRun)(`the chart on an API server of Kubernetes, which runs n
         const { metadata, spec } = object.spec?.template ?? {};
         if (!spec) continue;
         const claims = object.kind === "StatefulSet" ? [{ name: "data", emptyDir: {} }] : [];
-        const pod = {
-          apiVersion: "v1",
-          kind: "Pod",
-          metadata: { ...metadata, name: "pod" },
-          spec: { ...spec, volumes: [...spec.volumes, ...claims] },
-        };
+        const named = { ...metadata, name: "pod" };
+        const volumes = [...spec.volumes, ...claims];
+        const pod = { apiVersion: "v1", kind: "Pod", metadata: named, spec: { ...spec, volumes } };
         expect(await checkStrictly(pod)).toBeUndefined();
       }
     },
@@ -255,40 +252,49 @@ describe.skipIf(!canRun)(`the chart on an API server of Kubernetes, which runs n
   });
 
   test("a Secret is not looked for with checkSecrets: false", async () => {
-    expect(await install({ ...image, "secrets.apiKey.name": "nobody", checkSecrets: false })).toMatchObject({
-      code: 0,
-    });
+    const values = { ...image, "secrets.apiKey.name": "nobody", checkSecrets: false };
+    expect(await install(values)).toMatchObject({ code: 0 });
   });
 
-  /** Installs a copy of the chart with one place of a template changed. */
-  function installChanged(template: string, right: string, wrong: string, values: Values): ReturnType<typeof helmOf> {
+  /** Installs a copy of the chart with one file changed. */
+  function installChanged(name: string, change: (text: string) => string, values: Values): ReturnType<typeof helmOf> {
     const copy = join(folder, "changed");
     rmSync(copy, { recursive: true, force: true });
     cpSync(chart, copy, { recursive: true, dereference: true });
-    const file = join(copy, "templates", template);
+    const file = join(copy, name);
     const text = readFileSync(file, "utf8");
-    expect(text).toContain(right);
-    writeFileSync(file, text.replace(right, wrong));
+    expect(change(text)).not.toBe(text);
+    writeFileSync(file, change(text));
     return helmWithHook(["install", "parley", copy, ...flagsOf(values)]);
   }
+
+  test("--reuse-values upgrades from a chart that lacks some of the values", async () => {
+    const older = (text: string): string => text.replace(/^admin:\n(?: .+\n)+/m, "").replace(/^  ipFamilies:.+\n/m, "");
+    expect(await installChanged("values.yaml", older, image)).toMatchObject({ code: 0 });
+    const flags = ["--reuse-values", "--set", "admin.enabled=true"];
+    expect(await helmWithHook(["upgrade", "parley", chart, ...flags])).toMatchObject({ code: 0 });
+    expect((await get("services", "parley-admin", "/api/v1")).body.spec).toMatchObject({ ports: [{ port: 9465 }] });
+  });
 
   test.each([
     [
       "a disruption budget with both bounds",
-      "scaling.yaml",
+      "templates/scaling.yaml",
       "  minAvailable:",
       "  maxUnavailable: 1\n  minAvailable:",
       "minAvailable and maxUnavailable cannot be both set",
     ],
-    ["a negative user id", "_names.tpl", "runAsUser: 1000", "runAsUser: -1", "must be between 0 and"],
+    ["a negative user id", "templates/_names.tpl", "runAsUser: 1000", "runAsUser: -1", "must be between 0 and"],
   ] as const)("the API server refuses %s in a changed template", async (_fault, template, right, wrong, sentence) => {
-    const refused = await installChanged(template, right, wrong, modes["several servers with an autoscaler"] ?? {});
+    const change = (text: string): string => text.replace(right, wrong);
+    const refused = await installChanged(template, change, modes["several servers with an autoscaler"] ?? {});
     expect(refused.code).not.toBe(0);
     expect(refused.said).toContain(sentence);
   });
 
   test("the API server takes a misspelt field in silence: only kubernetes-validate finds it", async () => {
     expect(render(image)).toContain("livenessProbe:");
-    expect(await installChanged("server.yaml", "livenessProbe:", "livenesProbe:", image)).toMatchObject({ code: 0 });
+    const change = (text: string): string => text.replace("livenessProbe:", "livenesProbe:");
+    expect(await installChanged("templates/server.yaml", change, image)).toMatchObject({ code: 0 });
   });
 });

@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { fileOf, frontFiles, modes } from "./modes.ts";
 import { chart, flagsOf, helm, image, kubernetesValidate, kubernetesVersion, refusal, render } from "./tools.ts";
 import type { Values } from "./tools.ts";
@@ -15,6 +16,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Kinds that come with other products. The schemas of Kubernetes do not have them. */
 const foreign = new Set(["HTTPRoute", "PrometheusRule", "ScaledObject", "ServiceMonitor"]);
+
+const defaults = parse(readFileSync(join(chart, "values.yaml"), "utf8")) as Readonly<Record<string, unknown>>; // our own file
 
 /** Every way to render the chart: its modes, and each values file with one server and with several. */
 const rendered: readonly (readonly [title: string, values: Values, flags: readonly string[]])[] = [
@@ -169,7 +172,6 @@ describe.skipIf(helm === undefined)("the chart (it would run with helm on the PA
       { ...image, "metrics.labels": { "app.kubernetes.io/instance": "a" } },
       "metrics.labels.app.kubernetes.io/instance is set by the chart",
     ],
-    ["a part without its values", { ...image, config: null }, "missing property 'config'"],
     ["the file of a secret", { ...image, "env.PARLEY_API_KEY_FILE": "/a" }, "name that in secrets.apiKey"],
     ["a misspelt peer", { ...image, "networkPolicy.callers": [{ podSelectr: {} }] }, "'podSelectr' not allowed"],
     ["a label of the wrong type", { ...image, nodeSelector: { gpu: true } }, "/nodeSelector/gpu"],
@@ -241,6 +243,18 @@ describe.skipIf(helm === undefined)("the chart (it would run with helm on the PA
     expect(opened).toContain("name: parley-admin");
     expect(render({ ...image, "admin.enabled": true })).not.toContain("port: admin }]\n      from:");
     expect(render(image)).not.toContain("admin");
+  });
+
+  test("takes the default of each value that is absent, as after --reuse-values and an older chart", () => {
+    const members = Object.entries(defaults).flatMap(([name, value]) =>
+      name === "resources" || value === null || typeof value !== "object"
+        ? []
+        : Object.keys(value).map((member) => `${name}.${member}`),
+    );
+    for (const places of [Object.keys(defaults).filter((name) => name !== "image"), members]) {
+      const absent = Object.fromEntries(places.map((place) => [place, null]));
+      expect(render({ ...absent, ...image })).toBe(render(image));
+    }
   });
 
   test("names all faults at once", () => {

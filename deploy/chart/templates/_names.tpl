@@ -1,3 +1,24 @@
+{{/*
+Gives each absent value its default: "helm upgrade --reuse-values" passes only the values that the chart before had. A bound,
+a request or a limit that may be left out stays absent.
+*/}}
+{{- define "parley.fill" -}}
+{{- include "parley.fillIn" (dict "values" .Values "defaults" (.Files.Get "files/values.yaml" | fromYaml) "place" "") }}
+{{- end }}
+
+{{- define "parley.fillIn" -}}
+{{- range $name, $default := .defaults }}
+{{- $place := printf "%s%s" $.place $name }}
+{{- $value := index $.values $name }}
+{{- if regexMatch "^(resources|disruptionBudget)[.]|^autoscaling[.]cpuPercent$" $place }}
+{{- else if kindIs "invalid" $value }}
+{{- $_ := set $.values $name $default }}
+{{- else if kindIs "map" $default }}
+{{- include "parley.fillIn" (dict "values" $value "defaults" $default "place" (printf "%s." $place)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "parley.name" -}}
 {{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" (.Release.Name | trunc 33 | trimSuffix "-") .Chart.Name }}{{ end }}
 {{- end }}
