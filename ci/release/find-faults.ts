@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { packageFolders, readManifest } from "../manifests.ts";
@@ -15,6 +15,31 @@ function versionsOfChart(): (readonly [string, string])[] {
   return [
     [chart, version ?? ""],
     [`appVersion of ${chart}`, appVersion ?? ""],
+  ];
+}
+
+/** Tells whether a program of the machine runs and succeeds. */
+export const has = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
+
+/** Finds the programs that a release needs and this machine lacks, and a key that is not there. @returns a sentence for each */
+export function findMissing({
+  withImages,
+  key,
+}: {
+  readonly withImages: boolean;
+  readonly key: string | undefined;
+}): string[] {
+  const isGnu = String(spawnSync("tar", ["--version"]).stdout).includes("GNU tar");
+  return [
+    ...(has("git", "--version") ? [] : ["git is not on the PATH."]),
+    ...(isGnu && has("gzip", "--version")
+      ? []
+      : ["The chart is packed by GNU tar and gzip. The PATH lacks one of them."]),
+    ...(!withImages || has("docker", "version")
+      ? []
+      : ["No Docker engine answers. Start one, or leave the images out with --no-images."]),
+    ...(key === undefined || has("cosign", "version") ? [] : ["--sign needs cosign 2.6 or newer on the PATH."]),
+    ...(key === undefined || existsSync(key) ? [] : [`There is no key ${key}. "cosign generate-key-pair" makes one.`]),
   ];
 }
 

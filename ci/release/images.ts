@@ -26,8 +26,8 @@ export const docker = (...args: readonly string[]): string =>
     maxBuffer: 2 ** 28,
   });
 
-/** Builds an image from the root of the repository. @throws {Error} when it cannot be built */
+/** Builds an image from the root of the repository. Docker shows its progress on standard error. @throws {Error} when it cannot be built */
 export function buildImage({ tag, dockerfile, pin }: ReleasedImage, ...flags: readonly string[]): void {
   const base = ["--build-arg", `BASE=${pinOf(pin)}`, "--file", dockerfile];
-  docker("build", "--quiet", "--network", "host", ...base, "--tag", tag, ...flags, ".");
+  docker("build", "--network", "host", ...base, "--tag", tag, ...flags, ".");
 }

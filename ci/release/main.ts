@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ReportCommand } from "@parley/common/flag-values";
 import { findChanges } from "../contract-diff/find-changes.ts";
@@ -8,7 +8,7 @@ import { publishedPackages, readManifest } from "../manifests.ts";
 import { pnpm } from "../pnpm.ts";
 import { root } from "../root.ts";
 import { compareBuilds } from "./compare-builds.ts";
-import { findFaults } from "./find-faults.ts";
+import { findFaults, findMissing, has } from "./find-faults.ts";
 import { buildImage, docker, releasedImages } from "./images.ts";
 import { writeVersion } from "./write-version.ts";
 
@@ -32,8 +32,6 @@ const run = (command: readonly string[]): string => {
     maxBuffer: 2 ** 28,
   });
 };
-
-const has = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
 
 function pack(out: string): void {
   for (const name of packages) {
@@ -81,10 +79,12 @@ function withoutChance(text: string): string {
 
 /** Builds the images, and saves each as an archive, which `docker load` reads. */
 function buildImages(out: string): void {
-  for (const image of releasedImages) {
-    say(`Building ${image.tag}`);
+  for (const [index, image] of releasedImages.entries()) {
+    say(`Building ${image.tag}, image ${index + 1} of ${releasedImages.length}`);
+    const started = performance.now();
     buildImage(image);
     docker("save", "--output", join(out, `${image.tag.replace("/", "-")}.tar`), image.tag);
+    say(`Built ${image.tag} in ${((performance.now() - started) / 1000).toFixed(0)} s`);
   }
 }
 
@@ -107,34 +107,63 @@ function addUp(out: string): readonly string[] {
 const size = (bytes: number): string =>
   bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-function sign(out: string, key: string): void {
-  const signature = join(out, `${checksums}.sig`);
-  const command = ["sign-blob", "--yes", "--tlog-upload=false", "--key", key, "--output-signature", signature];
-  run(["cosign", ...command, join(out, checksums)]);
+/**
+ * Signs a file without a network. cosign 2 and 3 can verify the signature. cosign asks for the password of the key unless
+ * `COSIGN_PASSWORD` has it.
+ */
+function sign(file: string, key: string): void {
+  const form = ["--tlog-upload=false", "--new-bundle-format=false", "--use-signing-config=false"];
+  const args = ["sign-blob", "--yes", ...form, "--key", key, "--output-signature", `${file}.sig`, file];
+  execFileSync("cosign", args, { cwd: root, stdio: ["inherit", "ignore", "inherit"] });
 }
 
-function release({ out, images: withImages, sign: key, dirty }: Flags): void {
-  const faults = findFaults();
-  if (faults.length > 0 && !dirty) {
-    for (const fault of faults) say(fault);
-    throw new Error("Nothing was made. --dirty makes the files all the same.");
+/** Signs an empty file, because a wrong password would otherwise end the release after all of its work. */
+function trySigning(folder: string, key: string): void {
+  const file = join(folder, "tried");
+  writeFileSync(file, "");
+  try {
+    sign(file, key);
+  } catch {
+    throw new Error(
+      `cosign cannot sign with ${key}, see above. It asks for the password before the work and at its end, or takes it from COSIGN_PASSWORD.`,
+    );
   }
-  if (key !== undefined && !has("cosign", "version")) throw new Error("--sign needs cosign on the PATH.");
-  if (key !== undefined && !existsSync(key))
-    throw new Error(`There is no key ${key}. "cosign generate-key-pair" makes one.`);
+  for (const name of [file, `${file}.sig`]) rmSync(name);
+}
+
+/** Refuses what would end the release later. `--dirty` is for a trial, which needs no version and no date. */
+function checkBefore({ out, images: withImages, sign: key, dirty }: Flags): void {
   const folder = resolve(root, out);
+  const missing = findMissing({ withImages, key });
+  if (missing.length > 0) throw new Error(missing.join("\n"));
+  if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(join(folder, checksums)))
+    throw new Error(`${folder} would be replaced, and is not a release: name another folder, or remove it.`);
+  const faults = findFaults();
+  if (faults.length === 0 || dirty) return;
+  for (const fault of faults) say(fault);
+  throw new Error("Nothing was made. --dirty makes the files all the same.");
+}
+
+/** Makes a release. Its folder appears when it is whole: until then, the files are in a folder beside it. */
+function release(flags: Flags): void {
+  checkBefore(flags);
+  const { out, images: withImages, sign: key } = flags;
+  const folder = resolve(root, out);
+  const part = `${folder}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { recursive: true });
+  if (key !== undefined) trySigning(part, key);
+  pack(part);
+  packChart(part);
+  listComponents(part);
+  describeContract(part);
+  if (withImages) buildImages(part);
+  const lines = addUp(part);
+  if (key !== undefined) sign(join(part, checksums), key);
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  pack(folder);
-  packChart(folder);
-  listComponents(folder);
-  describeContract(folder);
-  const canBuild = withImages && has("docker", "version");
-  if (canBuild) buildImages(folder);
-  const lines = addUp(folder);
-  if (key !== undefined) sign(folder, key);
+  renameSync(part, folder);
   process.stdout.write(`${lines.join("\n")}\n`);
-  if (!canBuild) say(`Left out the images: ${withImages ? "no Docker engine answers" : "--no-images"}.`);
+  if (!withImages) say("Left out the images: --no-images.");
   say(
     `The files are in ${folder}${key === undefined ? ", unsigned" : `, and ${checksums}.sig signs ${checksums}`}. Nothing was published.`,
   );

@@ -1,5 +1,16 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,12 +26,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const helm = process.env["PARLEY_TEST_HELM"] ?? "helm";
 const hasHelm = spawnSync(helm, ["version"]).status === 0;
 const hasCosign = spawnSync("cosign", ["version"]).status === 0;
+const words = (out: string): string[] => ["ci/release/main.ts", "--dirty", "--no-images", "--out", out];
 const release = (out: string, ...flags: readonly string[]): string =>
-  execFileSync(process.execPath, ["ci/release/main.ts", "--dirty", "--no-images", "--out", out, ...flags], {
+  execFileSync(process.execPath, [...words(out), ...flags], {
     cwd: root,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   });
+/** Starts a release that ends before it makes a file. @returns its message */
+const refused = (args: readonly string[], env: NodeJS.ProcessEnv = {}): string =>
+  spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", env: { ...process.env, ...env } }).stderr;
 
 describe("the versions of a release", () => {
   const same = [
@@ -50,11 +65,25 @@ describe("the versions of a release", () => {
 });
 
 describe("a release", () => {
-  test("has the same files twice, each with its size and checksum", () => {
-    const [first, second] = [join(folder, "first"), join(folder, "second")];
-    const shown = release(first);
-    release(second);
-    const names = readdirSync(first).filter((name) => name !== "checksums.txt");
+  let out = "";
+  let shown = "";
+  beforeAll(() => {
+    out = join(folder, "release");
+    shown = release(out);
+  }, 300_000);
+
+  test("has the same files twice, each with its size and checksum, also after one that was cut", async () => {
+    const sums = readFileSync(join(out, "checksums.txt"), "utf8");
+    const cut = spawn(process.execPath, words(out), { cwd: root, stdio: "ignore", detached: true });
+    await expect.poll(() => existsSync(`${out}.part`), { timeout: 120_000 }).toBe(true);
+    process.kill(-Number(cut.pid), "SIGINT"); // as a terminal sends it to every process of a command
+    await once(cut, "exit");
+    expect(readFileSync(join(out, "checksums.txt"), "utf8")).toBe(sums);
+    writeFileSync(join(`${out}.part`, "left"), "");
+    release(out);
+    expect(existsSync(`${out}.part`)).toBe(false);
+    expect(readFileSync(join(out, "checksums.txt"), "utf8")).toBe(sums);
+    const names = readdirSync(out).filter((name) => name !== "checksums.txt");
     expect(names.toSorted()).toEqual([
       "contract-changes.txt",
       expect.stringMatching(/^parley-chart-[\d.]+\.tgz$/),
@@ -68,16 +97,25 @@ describe("a release", () => {
     ]);
     for (const name of names)
       expect(shown).toMatch(new RegExp(`^ +[\\d.]+ [kM]B  ${name.replaceAll(".", "\\.")}$`, "m"));
-    const sums = (out: string): string => readFileSync(join(out, "checksums.txt"), "utf8");
-    expect(sums(second)).toBe(sums(first));
-    expect(sums(first).trim().split("\n")).toHaveLength(names.length);
+    expect(sums.trim().split("\n")).toHaveLength(names.length);
   }, 300_000);
+
+  test("names everything that it lacks, and does not replace a folder that is not a release", () => {
+    const programs = join(folder, "programs");
+    mkdirSync(programs);
+    for (const name of ["git", "gzip"])
+      symlinkSync(execFileSync("which", [name], { encoding: "utf8" }).trim(), join(programs, name));
+    const withImages = words(join(folder, "lacking")).filter((word) => word !== "--no-images");
+    const said = refused([...withImages, "--sign", join(folder, "no.key")], { PATH: programs });
+    for (const sentence of ["GNU tar", "No Docker engine answers", "needs cosign", "There is no key"])
+      expect(said).toContain(sentence);
+    expect(refused(words(programs))).toContain("is not a release");
+    expect(readdirSync(programs)).toEqual(["git", "gzip"]);
+  });
 
   test.skipIf(!hasHelm)(
     "has a chart that Helm reads, with the rules and the board in it (it would run with helm on the PATH or in PARLEY_TEST_HELM)",
     () => {
-      const out = join(folder, "chart");
-      release(out);
       const chart = readdirSync(out).find((name) => name.startsWith("parley-chart-")) ?? "";
       const values = "image.repository=parley,metrics.alerts=true,metrics.board=true";
       const args = ["template", "parley", join(out, chart), "--kube-version", "1.34.0", "--set", values];
@@ -91,10 +129,13 @@ describe("a release", () => {
   test.skipIf(!hasCosign)(
     "is signed with the operator's key, and a changed file is found offline (it would run with cosign)",
     () => {
-      const out = join(folder, "signed");
+      const signed = join(folder, "signed");
       execFileSync("cosign", ["generate-key-pair"], { cwd: folder, env: { ...process.env, COSIGN_PASSWORD: "" } });
+      const key = ["--sign", join(folder, "cosign.key")];
+      expect(refused([...words(signed), ...key], { COSIGN_PASSWORD: "wrong" })).toContain("cosign cannot sign");
+      expect(existsSync(signed)).toBe(false);
       process.env["COSIGN_PASSWORD"] = "";
-      release(out, "--sign", join(folder, "cosign.key"));
+      release(signed, ...key);
       const verify = (): boolean[] => [
         spawnSync(
           "cosign",
@@ -107,16 +148,16 @@ describe("a release", () => {
             "checksums.txt.sig",
             "checksums.txt",
           ],
-          { cwd: out },
+          { cwd: signed },
         ).status === 0,
-        spawnSync("sha256sum", ["--check", "--quiet", "checksums.txt"], { cwd: out }).status === 0,
+        spawnSync("sha256sum", ["--check", "--quiet", "checksums.txt"], { cwd: signed }).status === 0,
       ];
       expect(verify()).toEqual([true, true]);
-      appendFileSync(join(out, "parley-client.cdx.json"), " ");
+      appendFileSync(join(signed, "parley-client.cdx.json"), " ");
       expect(verify()).toEqual([true, false]);
-      appendFileSync(join(out, "checksums.txt"), "0  x\n");
+      appendFileSync(join(signed, "checksums.txt"), "0  x\n");
       expect(verify()[0]).toBe(false);
     },
-    120_000,
+    300_000,
   );
 });
