@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -18,10 +18,24 @@ describe.skipIf(!hasDocker)("the images of a release (it would run with a Docker
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("the fuzzer fuzzes a service by its URL, with one command and without a right", async () => {
-    for (const image of releasedImages) if (image.tag === "parley/fuzzer") buildImage(image);
+  const closed = ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"];
+  const build = (tag: string): void =>
+    releasedImages.filter((image) => image.tag === tag).forEach((image) => buildImage(image));
+
+  test("the conformance suite judges a service by a frozen set of requirements, and keeps its report", async () => {
+    build("parley/conformance");
     await using server = await startTestServer();
-    const closed = ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"];
+    const user = ["--user", String(process.getuid?.()), "--volume", `${folder}:/work`, "--env", `API_KEY=${testKey}`];
+    const judged = ["run", "--base-url", `${server.origin}/v1`, "--requirements", "2026-12", "--only", "MODL"];
+    const given = ["run", "--rm", "--network", "host", ...closed, ...user, "parley/conformance", ...judged];
+    const { stdout } = await run("docker", [...given, "--report", "report"]);
+    expect(stdout).toContain("PASS");
+    expect(readdirSync(join(folder, "report"))).toContain("report.json");
+  }, 600_000);
+
+  test("the fuzzer fuzzes a service by its URL, with one command and without a right", async () => {
+    build("parley/fuzzer");
+    await using server = await startTestServer();
     const given = ["run", "--rm", "--network", "host", ...closed, "--env", `PARLEY_KEY=${testKey}`, "parley/fuzzer"];
     const few = ["--include-operation-id", "listModels", "--seed", "1", "--no-color"];
     const { stdout } = await run("docker", [...given, server.origin, ...few]);
