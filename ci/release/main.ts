@@ -46,7 +46,9 @@ function packChart(out: string): void {
   const { version } = readManifest(root);
   const time = run(["git", "show", "--no-patch", "--format=%ct", "HEAD"]).trim();
   const same = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX", `--mtime=@${time}`];
-  const names = ["--dereference", "--transform=s/^chart/parley/", "--directory", "deploy", "chart"];
+  // Without the second flag, values.yaml would be a hard link to its link, which Helm leaves out.
+  const links = ["--dereference", "--hard-dereference"];
+  const names = [...links, "--transform=s/^chart/parley/", "--directory", "deploy", "chart"];
   const file = join(out, `parley-chart-${version}.tgz`);
   run(["tar", "--create", ...same, "--use-compress-program=gzip --no-name", "--file", file, ...names]);
 }
@@ -83,7 +85,9 @@ function buildImages(out: string): void {
     say(`Building ${image.tag}, image ${index + 1} of ${releasedImages.length}`);
     const started = performance.now();
     buildImage(image);
-    docker("save", "--output", join(out, `${image.tag.replace("/", "-")}.tar`), image.tag);
+    const archive = join(out, `${image.tag.replace("/", "-")}.tar`);
+    docker("save", "--output", archive, image.tag);
+    run(["gzip", "--no-name", archive]);
     say(`Built ${image.tag} in ${((performance.now() - started) / 1000).toFixed(0)} s`);
   }
 }

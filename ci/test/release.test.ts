@@ -117,11 +117,13 @@ describe("a release", () => {
     "has a chart that Helm reads, with the rules and the board in it (it would run with helm on the PATH or in PARLEY_TEST_HELM)",
     () => {
       const chart = readdirSync(out).find((name) => name.startsWith("parley-chart-")) ?? "";
-      const values = "image.repository=parley,metrics.alerts=true,metrics.board=true";
-      const args = ["template", "parley", join(out, chart), "--kube-version", "1.34.0", "--set", values];
+      const chosen = "image.repository=parley,metrics.alerts=true,metrics.board=true";
+      const args = ["template", "parley", join(out, chart), "--kube-version", "1.34.0", "--set", chosen];
       const rendered = execFileSync(helm, args, { encoding: "utf8" });
       expect(rendered).toContain("alert: ParleyModelNotReady");
       expect(rendered).toContain("parley.json:");
+      const values = execFileSync(helm, ["show", "values", join(out, chart)], { encoding: "utf8" });
+      expect(values.trim()).toBe(readFileSync(join(root, "deploy/chart/values.yaml"), "utf8").trim());
     },
     120_000,
   );
