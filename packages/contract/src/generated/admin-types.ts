@@ -544,9 +544,9 @@ export interface components {
             concurrency?: number | null;
             /** @description Its share of a busy model. */
             weight?: number | null;
-            /** @description A budget in US dollars. */
+            /** @description A budget in US dollars. Answers have it without needless zeros. */
             budget_usd?: string | null;
-            /** @description A budget in US dollars. */
+            /** @description A budget in US dollars. Answers have it without needless zeros. */
             monthly_budget_usd?: string | null;
         };
         /** @description The rules to change. At least one is given. */
@@ -570,9 +570,9 @@ export interface components {
             concurrency?: number | null;
             /** @description Its share of a busy model. */
             weight?: number | null;
-            /** @description A budget in US dollars. */
+            /** @description A budget in US dollars. Answers have it without needless zeros. */
             budget_usd?: string | null;
-            /** @description A budget in US dollars. */
+            /** @description A budget in US dollars. Answers have it without needless zeros. */
             monthly_budget_usd?: string | null;
             budget_raise?: components["schemas"]["NewBudgetRaise"];
         };
@@ -639,7 +639,7 @@ export interface components {
             name: string;
             /** @description The group that it is in. */
             parent_id?: string | null;
-            /** @description A budget in US dollars. */
+            /** @description A budget in US dollars. Answers have it without needless zeros. */
             budget_usd?: string | null;
             /**
              * @description The period after which the budget renews. It needs a time zone.
@@ -658,7 +658,7 @@ export interface components {
             name?: string | null;
             /** @description The group that it is in. */
             parent_id?: string | null;
-            /** @description A budget in US dollars. */
+            /** @description A budget in US dollars. Answers have it without needless zeros. */
             budget_usd?: string | null;
             budget_raise?: components["schemas"]["NewBudgetRaise"];
             /**
@@ -701,9 +701,9 @@ export interface components {
             concurrency?: number | null;
             /** @description Its share of a busy model. */
             weight?: number | null;
-            /** @description A budget in US dollars. */
+            /** @description A budget in US dollars. Answers have it without needless zeros. */
             budget_usd?: string | null;
-            /** @description A budget in US dollars. */
+            /** @description A budget in US dollars. Answers have it without needless zeros. */
             monthly_budget_usd?: string | null;
         } | null;
         /** @description An admin key, without its secret. */
@@ -975,7 +975,7 @@ export interface components {
         } | null;
         /** @description A raise of budgets. It replaces the one before. Null withdraws it. */
         NewBudgetRaise: {
-            /** @description The amount in US dollars, more than 0, by which each budget of the key or the group is higher. */
+            /** @description The amount in US dollars, more than 0, by which each budget of the key or the group is higher. Answers have it without needless zeros. */
             usd: string;
             /**
              * Format: date-time

@@ -30,15 +30,21 @@ export async function openManage(config: Config, isNew = false): Promise<Manage>
   if (adminUrl !== undefined) {
     if (adminKey === undefined)
       throw new ConfigError(["PARLEY_ADMIN_URL is set, so PARLEY_ADMIN_KEY must be set, too: it has the admin key."]);
-    return { perform: performOver(adminUrl, adminKey), [Symbol.asyncDispose]: async () => undefined };
+    return { perform: withFlags(performOver(adminUrl, adminKey)), [Symbol.asyncDispose]: async () => undefined };
   }
   const state = await (isNew ? openStateOf(config) : openExistingStateOf(config));
   return {
-    perform: performAsUser(state, config),
+    perform: withFlags(performAsUser(state, config)),
     [Symbol.asyncDispose]: async () =>
       Symbol.asyncDispose in state ? state[Symbol.asyncDispose]() : state[Symbol.dispose](),
   };
 }
+
+/** Returns the verbs with refusals that name the flags of a command. */
+const withFlags =
+  (perform: Perform): Perform =>
+  (operation, input) =>
+    perform(operation, input).catch(nameFlags);
 
 /** Returns the verbs as the user of this process uses them. */
 export function performAsUser(state: ManagedState, config: Config): Perform {
@@ -108,6 +114,48 @@ function toError(body: unknown, status: number, url: string): Error {
     return new Error(`${url} answers with ${status}, and not as an admin API does.`);
   const param = typeof error.param === "string" ? error.param : null;
   return new ManageError(error.code as ManageCode, error.message, param); // a code of the contract
+}
+
+/** Members of the admin API whose flags have other names. */
+const otherNames: Readonly<Record<string, string>> = {
+  "budget_raise.usd": "--raise-usd",
+  "budget_raise.until": "--raise-until",
+  budget_raise: "--raise-usd",
+  group_id: "--group",
+  parent_id: "--parent",
+  overlap_seconds: "--overlap",
+  key_ceiling: "--key-…",
+};
+
+/** Members whose names are not words of ordinary sentences. */
+const members = [
+  ...Object.keys(otherNames),
+  "monthly_budget_usd",
+  "budget_usd",
+  "requests_per_minute",
+  "tokens_per_minute",
+  "time_zone",
+  "max_keys",
+];
+const written = new RegExp(
+  `(?<![\\w.-])(?:key_ceiling\\.)?(?:${members.join("|").replaceAll(".", "\\.")})(?![\\w-])`,
+  "g",
+);
+
+/** Returns the flag that sets a member, such as `--raise-usd` for `budget_raise.usd`. */
+export const flagOf = (member: string): string =>
+  otherNames[member] ?? `--${member.replace(/^key_ceiling\./, "key_").replaceAll("_", "-")}`;
+
+/** Throws a refusal of the admin API again, with flags in place of the members that it names. */
+export function nameFlags(error: unknown): never {
+  if (!(error instanceof ManageError)) throw error;
+  const { code, message, param } = error;
+  const told = message.replaceAll(written, flagOf);
+  if (param === null) throw new ManageError(code, told);
+  // A member such as `expires` is also an ordinary word. In these two places it is the member.
+  const isFirst = told.startsWith(`${param} `);
+  const rest = isFirst ? `${flagOf(param)}${told.slice(param.length)}` : told;
+  throw new ManageError(code, rest.replace(` for ${param} is `, ` for ${flagOf(param)} is `), param);
 }
 
 const maxPageLength = 1000;

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { ownVersion } from "../observe/own-version.ts";
 import { ConfigError } from "../config/config-error.ts";
+import { refuseSurplus } from "./read-argument.ts";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 
 /**
@@ -62,6 +63,8 @@ program.hook("preAction", (_program, command) => {
 // Without a known command, all are loaded for the help and for suggestions.
 const asked = commands.get(process.argv[2] ?? "");
 for (const load of asked ? [asked] : commands.values()) (await load())(program);
+
+refuseSurplus(program);
 
 try {
   await program.parseAsync();

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { parseTime } from "../accounts/manage/wire.ts";
 
 export const readList = (text: string): string[] => text.split(",").map((part) => part.trim());
@@ -61,4 +62,33 @@ export function readPast(text: string): number {
   if (Number.isNaN(ms))
     throw new InvalidArgumentError("It must be a date such as 2026-11-01, or a time ago such as 30d or 12h.");
   return ms;
+}
+
+/** Refuses each argument that a command does not take, and says where it belongs. */
+export function refuseSurplus(program: Command): void {
+  allowSurplus(program);
+  program.hook("preAction", (_program, command) => {
+    const { args, registeredArguments: known } = command;
+    const surplus = args[known.length];
+    if (surplus === undefined || known.at(-1)?.variadic === true) return;
+    const taken = known.length === 0 ? "no arguments" : known.map((argument) => `<${argument.name()}>`).join(" ");
+    command.error(
+      `error: '${pathOf(command)}' takes ${taken}, but got '${surplus}', too.${adviceFor(command, surplus)}`,
+    );
+  });
+}
+
+/** Otherwise, Commander says only that there are too many arguments. */
+function allowSurplus(command: Command): void {
+  command.allowExcessArguments();
+  for (const one of command.commands) allowSurplus(one);
+}
+
+const pathOf = (command: Command): string =>
+  command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+
+function adviceFor({ commands, options, registeredArguments }: Command, surplus: string): string {
+  if (commands.length > 0) return ` Its commands: ${commands.map((one) => one.name()).join(", ")}.`;
+  if (registeredArguments.length > 0) return " An argument with blanks needs quotation marks.";
+  return options.some(({ long }) => long === "--name") ? ` A name needs its flag: --name '${surplus}'.` : "";
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { expect, test } from "vitest";
 import { CliProcess, parley } from "@parley/server/testing";
+import { refuseSurplus } from "../../src/cli/read-argument.ts";
 import { baseUrlOf, useFolder } from "../use-folder.ts";
 
 const folder = useFolder();
@@ -51,6 +52,37 @@ test("every other command has a way over HTTP, and is compared with the data fol
     expect([name, new RegExp(`"${name}[" ]`).test(compared)]).toEqual([name, true]);
   }
   expect(others.length).toBeGreaterThan(20);
+});
+
+/** Values of the flags that a command demands. */
+const demanded: Readonly<Record<string, string>> = { "--before": "1d", "--to": "1" };
+
+test("every command refuses a surplus argument, and says what it takes", async () => {
+  for (const [name, command] of await readCommands()) {
+    let root = command;
+    for (let one: Command | null = command; one; one = one.parent) {
+      root = one.exitOverride().configureOutput({ writeErr: () => undefined });
+    }
+    refuseSurplus(root);
+    const known = command.registeredArguments;
+    if (known.at(-1)?.variadic === true) continue;
+    const flags = command.options.filter(({ mandatory }) => mandatory).map(({ long }) => long ?? "");
+    const values = flags.flatMap((flag) => [flag, demanded[flag] ?? []].flat());
+    const args = [...name.split(" "), ...values, ...known.map(() => "x")];
+    const takes = known.length === 0 ? "no arguments" : known.map((one) => `<${one.name()}>`).join(" ");
+    await expect(root.parseAsync([...args, "red"], { from: "user" })).rejects.toThrow(
+      `'parley ${name}' takes ${takes}, but got 'red', too.`,
+    );
+  }
+});
+
+test.each([
+  ["groups create red", "A name needs its flag: --name 'red'."],
+  ["keys show red dot", "An argument with blanks needs quotation marks."],
+  ["usage trim", "Its commands: prune."],
+])("parley %s gets advice: %s", async (line, advice) => {
+  const { code, stderr } = await parley(line.split(" "), { cwd: folder.path() });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(advice)]);
 });
 
 const notice = (name: string): string =>

@@ -120,9 +120,28 @@ async function assertRecorded(servers: Servers): Promise<void> {
   expect(key).toMatchObject({ budget_usd: "1", budget_raise: null });
 }
 
+async function assertPlainAmounts(servers: Servers): Promise<void> {
+  const { operator, groupId, keyId } = await setUp(servers);
+  const budgets = {
+    budget_usd: "05.50",
+    monthly_budget_usd: "000",
+    budget_raise: { usd: "01.0", until: "2099-01-31" },
+  };
+  await operator("updateKey", { id: keyId, query: {}, body: budgets });
+  const ceiling = { budget_usd: "007", monthly_budget_usd: "0.10" };
+  await operator("updateGroup", { id: groupId, query: {}, body: { budget_usd: "0100", key_ceiling: ceiling } });
+  expect((await operator("listKeys", none)).data).toMatchObject([
+    { budget_usd: "5.5", monthly_budget_usd: "0", budget_raise: { usd: "1" } },
+  ]);
+  expect((await operator("listGroups", none)).data).toMatchObject([
+    { budget_usd: "100", key_ceiling: { budget_usd: "7", monthly_budget_usd: "0.1" } },
+  ]);
+}
+
 const cases = [
   ["a raise counts on every server, and ends on each at the same time", assertRaises],
   ["a raise is recorded, and can be withdrawn", assertRecorded],
+  ["amounts have no needless zeros", assertPlainAmounts],
 ] as const;
 
 test.each(cases)("on two connections to one data folder, %s", async (_title, assert) => {

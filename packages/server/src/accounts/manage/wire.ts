@@ -4,7 +4,7 @@ import type { GroupChange, KeyCeiling, StoredGroup } from "../groups/group-store
 import type { KeyChange, KeyRules, StoredKey } from "../keys/key-store.ts";
 import { raiseAt } from "../money/budget-raise.ts";
 import type { BudgetRaise } from "../money/budget-raise.ts";
-import { isAtLeastUsd } from "../money/price.ts";
+import { addUsd, isAtLeastUsd } from "../money/price.ts";
 import { ManageError } from "./manage-error.ts";
 
 /** Converts between the stores and the bodies of the admin API, which the commands also print with `--json`. */
@@ -140,16 +140,21 @@ export function toFutureMs(text: string, nowMs: number, param = "expires"): numb
 function toStoredRaise({ usd, until }: NonNullable<Schemas["NewBudgetRaise"]>, nowMs: number): BudgetRaise {
   if (isAtLeastUsd("0", usd))
     throw new ManageError("invalid_value", "budget_raise.usd must be more than 0.", "budget_raise.usd");
-  return { usd, untilMs: toFutureMs(until, nowMs, "budget_raise.until") };
+  return { usd: addUsd(usd), untilMs: toFutureMs(until, nowMs, "budget_raise.until") };
 }
 
 /** Returns the id of a model by any of its names. @throws {ManageError} `invalid_value` for a model that is not served */
 export type ResolveModel = (name: string) => string;
 
-/** Returns the members that are present, under other names and without null, which removes a rule. */
+/**
+ * Returns the members that are present, under other names and without null, which removes a rule. Amounts become the same
+ * text in every store.
+ */
 function renamed(body: object, names: Readonly<Record<string, string>>): Record<string, unknown> {
   const given = Object.entries(body).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([wire, value]) => [names[wire] ?? wire, (value as unknown) ?? undefined]));
+  const stored = (wire: string, value: unknown): unknown =>
+    wire.endsWith("_usd") && typeof value === "string" ? addUsd(value) : (value ?? undefined);
+  return Object.fromEntries(given.map(([wire, value]) => [names[wire] ?? wire, stored(wire, value)]));
 }
 
 const limitNames = {

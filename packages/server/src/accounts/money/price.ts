@@ -63,6 +63,7 @@ function toDecimal(units: bigint, digits: number): string {
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
+/** Returns a sum without an exponent or needless zeros. */
 export const addUsd = (first: string, ...others: readonly string[]): string =>
   others.reduce((sum, amount) => sum.plus(amount), new Big(first)).toFixed();
 
