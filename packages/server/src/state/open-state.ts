@@ -16,7 +16,7 @@ import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
 import { SqlAdminKeyStore } from "./sql-admin-key-store.ts";
 import { SqlAuditLog } from "./sql-audit-log.ts";
 import { sqliteSql } from "./sql.ts";
-import { transactor } from "./transaction.ts";
+import { neverBlock, transactor } from "./transaction.ts";
 
 /** Maximum milliseconds until a server sees that a command in another process has changed a key. */
 const staleKeyMs = 10;
@@ -62,6 +62,7 @@ export async function openExistingStateOf(place: Place): Promise<OpenedState> {
 /** Opens the state in a data folder, and creates both on first use. @throws {StateError} */
 export function openState(dataDir: string): State & Disposable {
   const database = openDatabase(dataDir);
+  neverBlock(database);
   const sync = new DiskSync(database);
   const ledger = new SqliteUsageLedger(database, sync);
   const idempotency = new SqliteIdempotencyStore(database);

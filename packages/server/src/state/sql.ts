@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientBase, Pool } from "pg";
+import { whenUnlocked } from "./transaction.ts";
 
 type Value = string | number | null;
 export type Row = Readonly<Record<string, unknown>>;
@@ -13,11 +14,12 @@ export interface Sql {
   change(statement: string, values: readonly Value[]): Promise<number>;
 }
 
-/** Every call is finished before it returns, so a chain of calls waits for nothing but itself. */
+/** In a transaction, every call is finished before it returns, so a chain of calls waits for nothing but itself. */
 export const sqliteSql = (database: DatabaseSync): Sql => ({
   table: (name) => name,
   rows: async (statement, values) => database.prepare(statement).all(...values),
-  change: async (statement, values) => Number(database.prepare(statement).run(...values).changes),
+  change: (statement, values) =>
+    whenUnlocked(database, () => Number(database.prepare(statement).run(...values).changes)),
 });
 
 /** @param client a pool, or the connection of a transaction */

@@ -3,7 +3,7 @@ import { assertGroupRules, assertUnused } from "../accounts/groups/check-group.t
 import type { GroupChange, GroupStore, StoredGroup } from "../accounts/groups/group-store.ts";
 import { groupColumns, groupValues, toGroup, toNamed } from "./group-row.ts";
 import type { GroupRow } from "./group-row.ts";
-import { durably, inTransaction } from "./transaction.ts";
+import { durably, inTransaction, whenUnlocked } from "./transaction.ts";
 
 /** Groups in SQLite. A change is on the disk before its call returns. */
 export class SqliteGroupStore implements GroupStore {
@@ -37,7 +37,7 @@ export class SqliteGroupStore implements GroupStore {
   }
 
   async insert(group: StoredGroup): Promise<void> {
-    this.#change(() => {
+    await this.#change(() => {
       assertGroupRules(group, this.#read());
       const places = groupColumns.map(() => "?");
       return this.#run(
@@ -63,7 +63,7 @@ export class SqliteGroupStore implements GroupStore {
     return this.#replace(id, (group) => ({ ...group, disabledMs: undefined }));
   }
 
-  #replace(id: string, edit: (group: StoredGroup, groups: readonly StoredGroup[]) => StoredGroup): boolean {
+  #replace(id: string, edit: (group: StoredGroup, groups: readonly StoredGroup[]) => StoredGroup): Promise<boolean> {
     return this.#change(() => {
       const groups = this.#read();
       const group = groups.find((one) => one.id === id);
@@ -92,10 +92,12 @@ export class SqliteGroupStore implements GroupStore {
   }
 
   /** Makes a change durably, in one transaction. */
-  #change(change: () => boolean): boolean {
-    const isChanged = durably(this.#database, () => inTransaction(this.#database, change));
-    this.#onChange();
-    return isChanged;
+  #change(change: () => boolean): Promise<boolean> {
+    return whenUnlocked(this.#database, () => {
+      const isChanged = durably(this.#database, () => inTransaction(this.#database, change));
+      this.#onChange();
+      return isChanged;
+    });
   }
 
   /** @returns whether a row was written */

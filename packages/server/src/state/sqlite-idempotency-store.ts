@@ -9,7 +9,7 @@ import type {
 } from "../accounts/idempotency/idempotency-store.ts";
 import { toOutcome } from "./idempotency-row.ts";
 import type { IdempotencyRow } from "./idempotency-row.ts";
-import { inTransaction } from "./transaction.ts";
+import { blocking, inTransaction, whenUnlocked } from "./transaction.ts";
 
 /** The number of answers of an API key, and their bytes as they are stored. */
 interface Kept {
@@ -62,7 +62,7 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
 
   async claim(claim: IdempotencyClaim): Promise<ClaimOutcome> {
     const { keyId, idempotencyKey, bodyHash, requestId, nowMs, expiresMs } = claim;
-    return inTransaction(this.#database, () => {
+    return this.#change(() => {
       const row = this.#find.get(keyId, idempotencyKey, nowMs) as IdempotencyRow | undefined; // the columns of the table
       if (row) return toOutcome(row, bodyHash);
       this.#claim.run(keyId, idempotencyKey, bodyHash, requestId, nowMs, expiresMs);
@@ -73,7 +73,7 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
   async keep(claim: OwnClaim, answer: StoredAnswer, bounds: KeptBounds): Promise<void> {
     const { keyId, idempotencyKey, requestId } = claim;
     const { isStream, ignored, body } = answer;
-    const kept = inTransaction(this.#database, () => {
+    const kept = await this.#change(() => {
       const values = [Number(isStream), ignored ?? null, body, bounds.expiresMs];
       this.#keep.run(...values, keyId, idempotencyKey, requestId);
       return this.#fit(keyId, body.byteLength, bounds);
@@ -100,15 +100,19 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
   }
 
   async release({ keyId, idempotencyKey, requestId }: OwnClaim): Promise<void> {
-    this.#release.run(keyId, idempotencyKey, requestId);
+    await this.#change(() => this.#release.run(keyId, idempotencyKey, requestId));
   }
 
   async prune(expiredBeforeMs: number): Promise<number> {
-    return Number(this.#prune.run(expiredBeforeMs).changes);
+    return Number((await this.#change(() => this.#prune.run(expiredBeforeMs))).changes);
   }
 
   /** Frees the claims that a dead server has left. Must be called before the first claim of a server. */
   freeClaims(): void {
-    this.#database.exec("DELETE FROM idempotency WHERE body IS NULL");
+    blocking(this.#database, () => this.#database.exec("DELETE FROM idempotency WHERE body IS NULL"));
+  }
+
+  #change<T>(change: () => T): Promise<T> {
+    return whenUnlocked(this.#database, () => inTransaction(this.#database, change));
   }
 }

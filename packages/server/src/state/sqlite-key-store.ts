@@ -3,7 +3,7 @@ import type { FoundKey, KeyChange, KeyStore, StoredKey } from "../accounts/keys/
 import { groupsOfKey, joinGroups } from "./group-row.ts";
 import { columnOf, keyColumns, noGroup, rules, toColumn, toFoundKey, toKey, valuesOf } from "./key-row.ts";
 import type { KeyRow } from "./key-row.ts";
-import { durably, inTransaction } from "./transaction.ts";
+import { durably, inTransaction, whenUnlocked } from "./transaction.ts";
 
 /** Maximum number of cached keys. It bounds the memory of the cache. */
 export const maxCached = 10_000;
@@ -61,7 +61,7 @@ export class SqliteKeyStore implements KeyStore {
   async insert(key: StoredKey): Promise<void> {
     const places = keyColumns.map(() => "?");
     const statement = `INSERT INTO keys (${keyColumns.join(", ")}) VALUES (${places.join(", ")})`;
-    inGroup(key, () => this.#change(statement, ...valuesOf(key)));
+    await inGroup(key, () => this.#change(statement, ...valuesOf(key)));
   }
 
   async update(id: string, change: KeyChange): Promise<boolean> {
@@ -92,7 +92,7 @@ export class SqliteKeyStore implements KeyStore {
       this.#run("INSERT INTO deleted_keys SELECT id, name, ? FROM keys WHERE id = ?", atMs, id);
       return this.#run("DELETE FROM keys WHERE id = ?", id);
     };
-    return durably(this.#database, () => inTransaction(this.#database, remove));
+    return whenUnlocked(this.#database, () => durably(this.#database, () => inTransaction(this.#database, remove)));
   }
 
   async names(): Promise<ReadonlyMap<string, string>> {
@@ -106,8 +106,8 @@ export class SqliteKeyStore implements KeyStore {
   }
 
   /** Runs a statement durably. @returns whether a row was written */
-  #change(statement: string, ...values: (string | number | null)[]): boolean {
-    return durably(this.#database, () => this.#run(statement, ...values));
+  #change(statement: string, ...values: (string | number | null)[]): Promise<boolean> {
+    return whenUnlocked(this.#database, () => durably(this.#database, () => this.#run(statement, ...values)));
   }
 
   #run(statement: string, ...values: (string | number | null)[]): boolean {
@@ -121,9 +121,9 @@ export class SqliteKeyStore implements KeyStore {
 const foreignKeyError = 787;
 
 /** @throws {GroupError} if the group does not exist */
-function inGroup<T>({ groupId }: KeyChange, change: () => T): T {
+async function inGroup<T>({ groupId }: KeyChange, change: () => Promise<T>): Promise<T> {
   try {
-    return change();
+    return await change();
   } catch (error) {
     throw error instanceof Error && "errcode" in error && error.errcode === foreignKeyError ? noGroup(groupId) : error;
   }

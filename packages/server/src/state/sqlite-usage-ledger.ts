@@ -21,7 +21,7 @@ import type { DiskSync } from "./disk-sync.ts";
 import { countsOf, groupColumns, tokenSums, toCondition, toEntry, toSums } from "./entry-row.ts";
 import type { EntryRow, SumRow } from "./entry-row.ts";
 import { Spending } from "./spending.ts";
-import { inTransaction } from "./transaction.ts";
+import { whenUnlocked } from "./transaction.ts";
 import { WriteGroup } from "./write-group.ts";
 
 /** The part of an entry that says what it holds, and of whom. */
@@ -203,13 +203,14 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
       `DELETE FROM requests WHERE rowid IN (SELECT rowid FROM requests WHERE ${condition} LIMIT 2000)`,
     );
     let removed = 0;
-    for (let changes = -1; changes !== 0; removed += changes) changes = Number(step.run(...values).changes);
+    for (let changes = -1; changes !== 0; removed += changes)
+      changes = Number((await whenUnlocked(this.#database, () => step.run(...values))).changes);
     return removed;
   }
 
   async assertWritable(): Promise<void> {
     const pricing = { prompt: "0", completion: "0", image: "0", request: "0" };
-    inTransaction(this.#database, () => {
+    await this.#group.add(() => {
       this.#open({ id: "probe", keyId: "", model: "", isStream: false, startedMs: 0, pricing });
       this.#database.exec("DELETE FROM requests WHERE id = 'probe'");
     });

@@ -1,4 +1,45 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
+
+/** Maximum milliseconds that a change waits while another process has locked the database. */
+export const maxLockedMs = 5000;
+/** Milliseconds between two attempts. */
+export const lockedRetryMs = 20;
+
+/** The code of SQLite for a database that another connection has locked. An extended code has it in its lowest byte. */
+const busyCode = 5;
+
+export const isLocked = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === busyCode;
+
+/** Makes statements fail at once while another process has locked the database. SQLite would block the thread. */
+export const neverBlock = (database: DatabaseSync): void => database.exec("PRAGMA busy_timeout = 0");
+
+/** Runs a last change, and lets SQLite block the thread while another process has locked the database. */
+export function blocking<T>(database: DatabaseSync, change: () => T): T {
+  database.exec(`PRAGMA busy_timeout = ${maxLockedMs}`);
+  try {
+    return change();
+  } finally {
+    neverBlock(database);
+  }
+}
+
+/**
+ * Makes a change. While another process has locked the database, it tries again, and the thread does other work meanwhile.
+ * The first attempt is finished when the call returns, and so is a change that is a part of the present transaction.
+ */
+export async function whenUnlocked<T>(database: DatabaseSync, change: () => T): Promise<T> {
+  const untilMs = performance.now() + maxLockedMs;
+  for (;;) {
+    try {
+      return change();
+    } catch (error) {
+      if (database.isTransaction || !isLocked(error) || performance.now() >= untilMs) throw error;
+    }
+    await wait(lockedRetryMs);
+  }
+}
 
 /** Runs a change that is on the disk when the call returns, or, in a transaction, when that is committed. */
 export function durably<T>(database: DatabaseSync, change: () => T): T {
@@ -38,19 +79,31 @@ export function inTransaction<T>(database: DatabaseSync, change: () => T): T {
   }
 }
 
+/** Begins a durable transaction. @returns false while another process has locked the database; later it throws */
+function tryToBegin(database: DatabaseSync, untilMs: number): boolean {
+  try {
+    database.exec("PRAGMA synchronous = FULL; BEGIN IMMEDIATE");
+    return true;
+  } catch (error) {
+    database.exec("PRAGMA synchronous = NORMAL");
+    if (isLocked(error) && performance.now() < untilMs) return false;
+    throw error;
+  }
+}
+
 /** The end of the last transaction of `transactor` in this process. */
 let lastEnd: Promise<unknown> = Promise.resolve();
 
 /**
  * Returns a function that runs work in one transaction, which is on the disk when the call resolves. The work must wait for
  * nothing but calls of stores on this connection: they are finished when they return, so the work ends before any other
- * part of the process gets its turn. Calls wait for each other, also
- * those of other connections: SQLite would block the thread until they give up.
+ * part of the process gets its turn. Calls wait for each other, also those of other connections.
  * @param onEnd called after each transaction, also if it was rolled back
  */
 export function transactor(database: DatabaseSync, onEnd: () => void): <T>(work: () => Promise<T>) => Promise<T> {
-  const run = async <T>(work: () => Promise<T>): Promise<T> => {
-    database.exec("PRAGMA synchronous = FULL; BEGIN IMMEDIATE");
+  const run = async <T>(work: () => Promise<T>, untilMs: number): Promise<T> => {
+    // Nothing may come between the begin and the work.
+    while (!tryToBegin(database, untilMs)) await wait(lockedRetryMs);
     try {
       const result = await work();
       database.exec("COMMIT");
@@ -64,7 +117,8 @@ export function transactor(database: DatabaseSync, onEnd: () => void): <T>(work:
     }
   };
   return (work) => {
-    const result = lastEnd.then(() => run(work));
+    const untilMs = performance.now() + maxLockedMs;
+    const result = lastEnd.then(() => run(work, untilMs));
     lastEnd = result.catch(() => undefined);
     return result;
   };

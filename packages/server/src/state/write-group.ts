@@ -1,7 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import { inTransaction } from "./transaction.ts";
+import { blocking, inTransaction, isLocked, lockedRetryMs, maxLockedMs } from "./transaction.ts";
 
 interface Write {
+  /** The time by `performance.now()` until which it waits while another process has locked the database. */
+  readonly untilMs: number;
   readonly change: () => void;
   readonly onWritten: () => void;
   readonly onFailed: (error: unknown) => void;
@@ -39,7 +41,7 @@ export class WriteGroup implements Disposable {
   /** Resolves when the change is committed. Rejects when this change fails, even if the others succeed. */
   add(change: () => void): Promise<void> {
     const { promise, resolve: onWritten, reject: onFailed } = Promise.withResolvers<void>();
-    this.#waiting.push({ change, onWritten, onFailed });
+    this.#waiting.push({ change, onWritten, onFailed, untilMs: performance.now() + maxLockedMs });
     this.#cancel ??= this.#commitSoon();
     return promise;
   }
@@ -63,16 +65,29 @@ export class WriteGroup implements Disposable {
     try {
       this.#write(writes);
     } catch (error) {
-      if (writes.length === 1) writes[0]?.onFailed(error);
+      if (isLocked(error)) this.#tryAgain(writes, error);
+      else if (writes.length === 1) writes[0]?.onFailed(error);
       else for (const write of writes) this.#writeAlone(write);
     }
+  }
+
+  /** Tries again later, except for the changes that have waited long enough. */
+  #tryAgain(writes: readonly Write[], error: unknown): void {
+    const nowMs = performance.now();
+    for (const write of writes)
+      if (write.untilMs > nowMs) this.#waiting.push(write);
+      else write.onFailed(error);
+    if (this.#waiting.length === 0 || this.#cancel) return;
+    const timer = setTimeout(() => this.#commit(), lockedRetryMs);
+    this.#cancel = () => clearTimeout(timer);
   }
 
   #writeAlone(write: Write): void {
     try {
       this.#write([write]);
     } catch (error) {
-      write.onFailed(error);
+      if (isLocked(error)) this.#tryAgain([write], error);
+      else write.onFailed(error);
     }
   }
 
@@ -94,6 +109,7 @@ export class WriteGroup implements Disposable {
   [Symbol.dispose](): void {
     if (!this.#cancel) return;
     this.#cancel();
-    this.#commit();
+    blocking(this.#database, () => this.#commit());
+    this.#cancel?.();
   }
 }

@@ -1,27 +1,78 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
-import { areStoresShared } from "@parley/server/testing";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { areStoresShared, say } from "@parley/server/testing";
 import { explainFault } from "../../src/admin/admin-error.ts";
 import { startAdmin } from "./use-admin.ts";
 
 const away = "The database cannot be used at the moment, so the request was not carried out. Try again later.";
 
-// Its server waits for the lock as long as for every other one: five seconds.
-test.skipIf(areStoresShared)("a locked database can be read, and changes get 503 and are not made", async () => {
-  await using admin = await startAdmin();
+/** Locks the database of a data folder in another process. @returns a function that frees it */
+async function lock(dataDir: string): Promise<() => Promise<void>> {
+  const script = `
+    const database = new (require("node:sqlite").DatabaseSync)(process.argv[1], { timeout: 5000 });
+    database.exec("BEGIN IMMEDIATE");
+    process.stdout.write("locked");
+    process.stdin.resume().on("end", () => database.exec("ROLLBACK"));
+  `;
+  const child = spawn(process.execPath, ["-e", script, join(dataDir, "parley.db")], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  return async () => {
+    child.stdin.end();
+    await once(child, "exit");
+  };
+}
+
+/** Starts a server and its admin API. The use of the key is written at once, and not again in this minute. */
+async function start() {
+  const admin = await startAdmin();
+  onTestFinished(() => admin[Symbol.asyncDispose]());
   const token = await admin.makeKey(["keys:read", "keys:write"]);
-  // The use of the key is written now, and not again in this minute.
   expect((await admin.call(token, "GET", "/self")).status).toBe(200);
-  using other = new DatabaseSync(join(admin.server.dataDir, "parley.db"), { timeout: 5000 });
-  other.exec("BEGIN IMMEDIATE");
-  const reply = await admin.call(token, "POST", "/keys", { name: "never" });
-  expect([reply.status, reply.code, reply.message]).toEqual([503, "service_unavailable", away]);
-  expect(reply.headers.get("retry-after")).toBe("2");
-  expect((await admin.call(token, "GET", "/keys")).body).toEqual({ data: [], next: null });
-  other.exec("ROLLBACK");
-  expect((await admin.call(token, "GET", "/keys")).body).toEqual({ data: [], next: null });
-  expect((await admin.call(token, "POST", "/keys", { name: "later" })).status).toBe(201);
+  return { admin, token };
+}
+
+describe.skipIf(areStoresShared)("while another process has locked the database", () => {
+  test("it can be read, and changes get 503 after 5 seconds and are not made", async () => {
+    const { admin, token } = await start();
+    const free = await lock(admin.server.dataDir);
+    const [reply, other] = await Promise.all([
+      admin.call(token, "POST", "/keys", { name: "never" }),
+      admin.call(token, "POST", "/keys", { name: "never, either" }),
+    ]);
+    expect([reply.status, reply.code, reply.message]).toEqual([503, "service_unavailable", away]);
+    expect([reply.headers.get("retry-after"), other.status]).toEqual(["2", 503]);
+    expect((await admin.call(token, "GET", "/keys")).body).toEqual({ data: [], next: null });
+    await free();
+    expect((await admin.call(token, "GET", "/keys")).body).toEqual({ data: [], next: null });
+    expect((await admin.call(token, "POST", "/keys", { name: "later" })).status).toBe(201);
+  });
+
+  test("changes and chats wait without holding up other requests, and go on when it is free", async () => {
+    const { admin, token } = await start();
+    const free = await lock(admin.server.dataDir);
+    const settled: string[] = [];
+    const note = async <T>(name: string, work: Promise<T>): Promise<T> => {
+      const result = await work;
+      settled.push(name);
+      return result;
+    };
+    const change = note("change", admin.call(token, "POST", "/keys", { name: "soon" }));
+    const chat = note("chat", admin.server.chat(say("a")));
+    // Both have begun to wait before other requests are sent.
+    await nextTurn();
+    for (const path of ["/models", "/models", "/models"]) expect((await admin.server.fetch(path)).status).toBe(200);
+    expect((await admin.call(token, "GET", "/keys")).status).toBe(200);
+    expect(settled).toEqual([]);
+    await free();
+    expect([(await change).status, (await chat).status]).toEqual([201, 200]);
+  });
 });
 
 /** Returns the error of a statement that must fail. */
