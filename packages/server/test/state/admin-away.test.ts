@@ -86,6 +86,36 @@ describe.skipIf(!postgresFolder)("the admin API and a PostgreSQL that is away (t
     expect((await admin.call(token, "POST", "/keys", { name: `after ${name}` })).status).toBe(201);
   });
 
+  const raise = { budget_raise: { usd: "2", until: "2099-01-31T00:00:00.000Z" } };
+  const raises = (["Key", "Group"] as const).flatMap((kind) =>
+    ["BEGIN", `UPDATE parley.${kind.toLowerCase()}s`, "INSERT INTO parley.audit", "COMMIT"].flatMap((text) =>
+      [false, true].map((isSent) => ({ kind, text, isSent })),
+    ),
+  );
+
+  let raised = 0;
+  test.each(raises)(
+    "a cut at $text (answered: $isSent) does nothing or all of a raise of a $kind",
+    async ({ kind, text, isSent }) => {
+      const path = `/${kind.toLowerCase()}s`;
+      const made = await admin.call(token, "POST", path, { name: `raised ${(raised += 1)}`, budget_usd: "5" });
+      // A group, or a key beside its token.
+      const { key, ...group } = made.body as { readonly id: string; readonly key?: { readonly id: string } };
+      const { id } = key ?? group;
+      const read = async () => [
+        Object(await admin.call(token, "GET", `${path}/${id}`)).body.budget_raise,
+        (await admin.audit()).filter(({ action, target }) => action === `update${kind}` && target.id === id).length,
+      ];
+      const change = () => admin.call(token, "PATCH", `${path}/${id}`, raise);
+      proxy.cut = { text, isSent };
+      expectAway(await change(), text === "COMMIT" ? lostCommit : away);
+      const isMade = text === "COMMIT" && isSent;
+      expect(await read()).toEqual(isMade ? [raise.budget_raise, 1] : [null, 0]);
+      expect((await change()).body).toMatchObject(raise);
+      expect(await read()).toEqual([raise.budget_raise, isMade ? 2 : 1]);
+    },
+  );
+
   const changes: readonly (readonly [method: string, path: string, body: object | undefined])[] = [
     ["PATCH", "/keys/KEY", { weight: 7 }],
     ["POST", "/keys/KEY/rotate", {}],
