@@ -148,6 +148,6 @@ export async function startCopier(url: string): Promise<Subject> {
  * @throws {MissingFrontError} if `PARLEY_TEST_ROUTER` does not name it and PyPI does not have it
  */
 export async function startVllmRouter(urls: readonly string[]): Promise<Subject> {
-  const front = await startFront(vllmRouter, urls, vllmRouter.policies["round_robin"], pinTo(1));
+  const front = await startFront(vllmRouter, urls, vllmRouter.policies["round_robin"], { wrapper: pinTo(1) });
   return { url: front.urls[0] ?? "", [Symbol.asyncDispose]: () => front[Symbol.asyncDispose]() };
 }

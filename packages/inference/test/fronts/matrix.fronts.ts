@@ -223,7 +223,7 @@ function startOver(
 ): Promise<StartedFront> {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   const urls = workers.map(({ url }) => url);
-  return startFront(front, urls, more, variables.length > 0 ? ["env", ...variables] : []);
+  return startFront(front, urls, more, { wrapper: variables.length > 0 ? ["env", ...variables] : [] });
 }
 
 /** @throws an error with the reason, if it is not ready in time */

@@ -39,6 +39,8 @@ export interface WholeProgram {
   readonly metricsDelayMs?: number;
   /** The lines of the metrics that count the requests that have ended or run. The first group is the name of the worker. */
   readonly counters: RegExp;
+  /** True if all of it ends with one worker. It is then started again at once, as an operator's supervisor does. */
+  readonly endsWithWorker?: true;
   /** Says whether a process of the program is the one of a worker. */
   readonly isProcess: (process: { readonly pid: number; readonly title: string }, worker: string) => boolean;
 }

@@ -32,6 +32,8 @@ export interface Refusals {
   readonly of: number;
   /** The kinds of `EngineError`; `unavailable` is a 503 with `Retry-After` for the caller. */
   readonly as: readonly string[];
+  /** The causes of those of other kinds. Absent: there are none. */
+  readonly causes?: readonly string[];
   /** The `Retry-After` of the front in seconds, if it sends one. */
   readonly retryAfterSeconds: number | null;
 }
@@ -135,12 +137,18 @@ function begin(
   return { begun, end: run() };
 }
 
+const causeOf = (error: unknown): string =>
+  error instanceof EngineError ? `${error.message}: ${String(error.cause)}` : String(error);
+
 const kindOf = (error: unknown): string => (error instanceof EngineError ? error.kind : String(error));
 
-/** Asks with a new session each time, until ten in a row were answered, for at most two minutes. */
+/** One vLLM with two engines needs minutes to start again on a busy machine. */
+const recoveryLimitMs = 400_000;
+
+/** Asks with a new session each time, until ten in a row were answered or the time has passed. */
 async function answersAfter(engine: Engine, killedMs: number): Promise<Pick<Killed, "failures" | "seconds">> {
   let [failures, lastMs, inRow] = [0, killedMs, 0];
-  for (let index = 0; inRow < 10 && performance.now() - killedMs < 120_000; index += 1) {
+  for (let index = 0; inRow < 10 && performance.now() - killedMs < recoveryLimitMs; index += 1) {
     const error = await failureOf(engine, `after ${index}`);
     inRow = error === undefined ? inRow + 1 : 0;
     if (error === undefined) continue;
@@ -196,11 +204,13 @@ async function measureRecovery(engine: Engine): Promise<number | null> {
 async function refusalsOf(engine: Engine, count: number, maxTokens = 1): Promise<Refusals> {
   const asked = Array.from({ length: count }, (_, index) => failureOf(engine, `full ${index}`, maxTokens));
   const errors = (await Promise.all(asked)).filter((error) => error !== undefined);
+  const causes = new Set(errors.filter((error) => kindOf(error) !== "unavailable").map(causeOf));
   const waits = errors.flatMap((error) => (error instanceof EngineError ? (error.retryAfterMs ?? []) : []));
   return {
     refused: errors.length,
     of: count,
     as: [...new Set(errors.map(kindOf))],
+    ...(causes.size > 0 && { causes: [...causes] }),
     retryAfterSeconds: waits.length > 0 ? Math.max(...waits) / 1000 : null,
   };
 }

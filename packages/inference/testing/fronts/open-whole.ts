@@ -8,7 +8,7 @@ import { modelName } from "../vllm/start-vllm.ts";
 import type { FrontProgram, WholeProgram } from "./known-fronts.ts";
 import type { FrontWorker, FrontWorkers } from "./open-workers.ts";
 import { readMetrics, sumOf } from "./read-metrics.ts";
-import { programOf, startFront } from "./start-front.ts";
+import { freePorts, programOf, startFront } from "./start-front.ts";
 import type { StartedFront } from "./start-front.ts";
 
 /** Engines take minutes to start on a busy machine. */
@@ -21,16 +21,30 @@ export async function openWhole(name: string, whole: WholeProgram, more: readonl
   const variables = Object.entries({ ...whole.environment, TMPDIR: folder });
   const wrapper = ["env", ...variables.map(([variable, value]) => `${variable}=${value}`)];
   const front = { name, program: whole.program };
-  const started = await startFront(front, [], more, wrapper, startLimitMs).catch((error: unknown) => {
+  const ports = await freePorts();
+  const start = (): Promise<StartedFront> => startFront(front, [], more, { wrapper, ports, limitMs: startLimitMs });
+  const started = await start().catch((error: unknown) => {
     clear();
     throw error;
   });
+  let latest = Promise.resolve(started);
   const stop = async (): Promise<void> => {
-    await started[Symbol.asyncDispose]();
+    // A program that did not start again has been stopped.
+    await (await latest.catch(() => undefined))?.[Symbol.asyncDispose]();
     clear();
   };
+  const startAgain = async (): Promise<StartedFront> => {
+    await started.ended;
+    await started[Symbol.asyncDispose]();
+    return await start();
+  };
+  const afterKill = (): void => {
+    if (whole.endsWithWorker !== true) return;
+    latest = startAgain();
+    latest.catch(() => undefined); // the requests fail then, and are counted
+  };
   try {
-    const workers = await findWorkers(name, whole, started);
+    const workers = await findWorkers(name, whole, started, afterKill);
     const nothing = (): void => undefined;
     const vllm = vllmVersionOf(whole.program);
     return {
@@ -48,7 +62,12 @@ export async function openWhole(name: string, whole: WholeProgram, more: readonl
   }
 }
 
-async function findWorkers(name: string, whole: WholeProgram, started: StartedFront): Promise<FrontWorker[]> {
+async function findWorkers(
+  name: string,
+  whole: WholeProgram,
+  started: StartedFront,
+  afterKill: () => void,
+): Promise<FrontWorker[]> {
   const { metricsDelayMs = 0, counters, isProcess } = whole;
   const [url = ""] = started.urls;
   const read = async (): Promise<readonly string[]> => {
@@ -73,6 +92,7 @@ async function findWorkers(name: string, whole: WholeProgram, started: StartedFr
       const found = processesBelow(started.pid).find((process) => isProcess(process, worker));
       if (!found) throw new Error(`no process of ${name} is its worker ${worker}`);
       process.kill(found.pid, "SIGKILL");
+      afterKill();
     },
     [Symbol.asyncDispose]: async () => undefined,
   }));

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { until } from "../until.ts";
 import { modelName } from "../vllm/start-vllm.ts";
-import type { FrontProgram, KnownFront } from "./known-fronts.ts";
+import type { FrontProgram, KnownFront, Places } from "./known-fronts.ts";
 
 /** A program of others that could not be had. The message says why, and which variable can name it. */
 export class MissingFrontError extends Error {
@@ -63,24 +63,30 @@ export interface StartedFront extends AsyncDisposable {
   readonly metricsUrl: string;
   /** The process of the program; 0 without a program. */
   readonly pid: number;
+  /** Settles when the program has ended; at once without a program. */
+  readonly ended: Promise<unknown>;
+}
+
+interface StartOptions {
+  /** A command, with its arguments, to be put before the program. */
+  readonly wrapper?: readonly string[];
+  /** Absent: free ports. */
+  readonly ports?: Pick<Places, "port" | "metricsPort">;
+  readonly limitMs?: number;
 }
 
 /**
  * Starts a front over these workers, and waits until it lists models.
  * @param more arguments after those of the front
- * @param wrapper a command, with its arguments, to be put before the program
  */
 export async function startFront(
   { name, program, onlyModel }: Pick<KnownFront, "name" | "program" | "onlyModel">,
   workers: readonly string[],
   more: readonly string[] = [],
-  wrapper: readonly string[] = [],
-  limitMs = 90_000,
+  { wrapper = [], ports, limitMs = 90_000 }: StartOptions = {},
 ): Promise<StartedFront> {
-  // A program that starts both workers has one address.
-  if (!program)
-    return { urls: [...new Set(workers)], metricsUrl: "", pid: 0, [Symbol.asyncDispose]: async () => undefined };
-  const places = { port: await freePort(), metricsPort: await freePort(), workers, model: modelName };
+  if (!program) return withoutProgram(workers);
+  const places = { ...(ports ?? (await freePorts())), workers, model: modelName };
   const [command, ...args] = [...wrapper, programOf(program), ...program.args(places), ...more];
   // Without a program there is no command.
   const child = spawn(command as string, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
@@ -112,8 +118,17 @@ export async function startFront(
   }
   const metricsUrl = `http://127.0.0.1:${places.metricsPort}`;
   // A program that lists models has a process.
-  return { urls: [url], metricsUrl, pid: child.pid ?? 0, [Symbol.asyncDispose]: stop };
+  return { urls: [url], metricsUrl, pid: child.pid ?? 0, ended, [Symbol.asyncDispose]: stop };
 }
+
+/** A program that starts both workers has one address. */
+const withoutProgram = (workers: readonly string[]): StartedFront => ({
+  urls: [...new Set(workers)],
+  metricsUrl: "",
+  pid: 0,
+  ended: Promise.resolve(),
+  [Symbol.asyncDispose]: async () => undefined,
+});
 
 function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
@@ -122,6 +137,12 @@ function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
     // It has ended.
   }
 }
+
+/** Returns two free ports of the loopback interface. */
+export const freePorts = async (): Promise<Pick<Places, "port" | "metricsPort">> => ({
+  port: await freePort(),
+  metricsPort: await freePort(),
+});
 
 /** Returns a free port of the loopback interface. */
 export async function freePort(): Promise<number> {

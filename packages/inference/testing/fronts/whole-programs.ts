@@ -57,6 +57,7 @@ export const dataParallel: WholeProgram = {
   },
   environment: { ...variables, VLLM_CPU_OMP_THREADS_BIND: "0|1" },
   counters: /^vllm:(?:request_success_total|num_requests_running)\{.*engine="(\d)"/,
+  endsWithWorker: true,
   isProcess: ({ title }, worker) => title === `VLLM::EngineCore_DP${worker}`,
 };
 
