@@ -63,7 +63,10 @@ const swallowed = "It does not pass hang-ups on: its engines go on generating fo
 function judge(topic: string, later: readonly Answered[], seen: string): Finding {
   const met = later.filter(({ usage }) => usage.cachedTokens >= (usage.promptTokens - answerTokens) / 2);
   const ranOn = met.filter((answered) => generatedIn(answered) >= answerTokens / 2).length;
-  if (ranOn > 0) return bad(topic, `${swallowed}.`, `${seen}; ${ranOn} of them were generated to their end`);
+  const longer = `${seen}; ${ranOn} of ${met.length} were generated for half of their length or more`;
+  // A busy engine may stop late. A front that does not pass hang-ups on lets all of them run on.
+  if (ranOn > met.length / 2) return bad(topic, `${swallowed}.`, longer);
+  if (ranOn > 0) return good(topic, longer);
   if (met.length > 0)
     return good(topic, `${seen}; the engines stopped, as their caches show for ${met.length} of them`);
   return good(topic, `${hidden}, because conversations change the engine: name the engines with --engines`);
