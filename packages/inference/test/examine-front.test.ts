@@ -282,11 +282,11 @@ test("refuses engines whose counters cannot be read", async () => {
 test.each([
   [422, "generic", /it refuses prompts of token ids: set protocol: chat, or use another front/],
   [500, "production-stack", /set protocol: chat, or start it with --routing-logic session .*prefixaware answers 500/],
+  [500, "ray", /set protocol: chat, or use its ConsistentHashRouter as request_router_class/],
 ] as const)(
   "a front that answers %i to token ids is named with the setting that would work",
   async (status, front, why) => {
-    const all = await openWorkers(1);
-    const [worker] = all.workers;
+    const [worker] = (await openWorkers(1)).workers;
     if (!worker) throw new Error("there is no worker");
     worker.answer = (response, body) => {
       const { prompt } = JSON.parse(body) as { prompt: unknown }; // written by the engine under test
