@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -156,6 +156,21 @@ test("a start without a terminal says why a remote model is not ready, and goes 
   expect(server.stderr).not.toContain("Base URL");
   cpSync(miniFolder, join(cwd, "later"), { recursive: true });
   await server.says(/Base URL/);
+});
+
+test("a start without a terminal writes the first key to its file before all models are ready", async () => {
+  const place = await openPlace();
+  const cwd = mkdtempSync(join(folder, "start-"));
+  const data = join(cwd, "data");
+  const env = { PARLEY_ENGINE: "scripted", PARLEY_DATA_DIR: data, PORT: "0", PARLEY_METRICS_PORT: "off" };
+  const remote = { urls: [place.url], model: "there", tokenizer: "later" };
+  const models = { "model-1": {}, "model-1-mini": { engine: "remote", remote } };
+  writeFileSync(join(cwd, "parley.yaml"), JSON.stringify({ models }));
+  await using server = new CliProcess(["start"], { cwd, env });
+  await server.says(/^vendor\/model-1-mini: not ready/m);
+  const keys = (): readonly string[] => readdirSync(data).filter((name) => name.startsWith("key-"));
+  await expect.poll(keys, { timeout: 30_000 }).toHaveLength(1);
+  expect(server.stderr).not.toContain("Base URL");
 });
 
 /** Reads a file of a process in /proc. Returns an empty text if the process has ended. */

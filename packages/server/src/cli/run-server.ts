@@ -8,6 +8,7 @@ import { startServer } from "../server.ts";
 import { typed } from "../state/typed.ts";
 import type { RunningServer, ServerOptions } from "../server.ts";
 import { deliverKey, makeFirstKey } from "./deliver-key.ts";
+import type { Delivered } from "./deliver-key.ts";
 import { performAsUser } from "./manage.ts";
 import { Progress } from "./progress.ts";
 
@@ -35,9 +36,10 @@ export async function runServer(config: Config, output: ProcessLog): Promise<voi
   stop.signal.addEventListener("abort", () => progress.end());
   const stopped = stopOnSignals(server, stop, config.lameDuckMs);
   try {
-    const failures = await Promise.race([untilReady(server, progress), stopped, server.failed]);
+    const started = Promise.all([untilReady(server, progress), keyInFile(config, server)]);
+    const [failures, key] = (await Promise.race([started, stopped, server.failed])) ?? [];
     progress.end();
-    if (!stop.signal.aborted) await welcome(config, server);
+    if (!stop.signal.aborted) await welcome(config, server, key);
     if (!stop.signal.aborted && hasDocs()) prepareDocs(server, log, stop.signal);
     for (const reason of failures ?? []) say(`ERROR: ${reason}\nThe other models are served without it.`);
     await Promise.race([stopped, server.failed]);
@@ -118,11 +120,21 @@ function progressReporter(progress: Progress, log: Log, stopping: AbortSignal): 
   };
 }
 
-async function welcome(config: Config, server: RunningServer): Promise<void> {
+/** Makes the first key, unless there is a key already. */
+async function firstKey(config: Config, server: RunningServer): Promise<Delivered | undefined> {
+  if (config.apiKey !== undefined) return undefined;
+  const key = await makeFirstKey(server.keys, performAsUser(server.state, config));
+  return key && deliverKey(key, config.dataDir, process.stderr.isTTY);
+}
+
+/** Without a terminal, makes the first key at once, because `/ready` is 200 while other models still load. */
+async function keyInFile(config: Config, server: RunningServer): Promise<Delivered | undefined> {
+  return process.stderr.isTTY ? undefined : firstKey(config, server);
+}
+
+async function welcome(config: Config, server: RunningServer, key: Delivered | undefined): Promise<void> {
   const base = `${server.url}/v1`;
-  const key =
-    config.apiKey === undefined ? await makeFirstKey(server.keys, performAsUser(server.state, config)) : undefined;
-  const shown = key && deliverKey(key, config.dataDir, process.stderr.isTTY);
+  const shown = key ?? (await firstKey(config, server));
   if (server.abandoned > 0) say(`${server.abandoned} requests that an earlier server had left open were closed.`);
   if (config.models.some(isDemo)) {
     say(
