@@ -23,7 +23,7 @@ OWN_IDS = {ADMIN["ownedGroup"], *(token.partition(".")[0].rpartition("_")[2] for
 """The keys and the group of this run, which must stay as they are. Schemathesis takes ids from listings."""
 BLANKS = re.compile(r"^[\s\ufeff]+|[\s\ufeff]+$")
 UNNAMED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
-"""Characters that no name may have. Schemathesis drops their pattern, because it names surrogates."""
+"""Characters that no name may have."""
 _calls = Counter[str]()
 
 

@@ -48,3 +48,11 @@ test("every scope of an operation is one that an admin key can have, and every s
   const scopes = operations.flatMap((operation) => ("x-scope" in operation ? [operation["x-scope"]] : []));
   expect(new Set(scopes)).toEqual(new Set(admin.components.schemas.Scope.enum));
 });
+
+test("RE2, Python and Java read every pattern, too: no \\u, \\p, look-around or back-reference", () => {
+  const patterns = Array.from(JSON.stringify(admin).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g), ([, text = ""]) =>
+    String(JSON.parse(text)),
+  );
+  expect(patterns.length).toBeGreaterThan(10);
+  expect(patterns.filter((pattern) => /\\[upPk1-9]|\(\?(?!:)/.test(pattern))).toEqual([]);
+});

@@ -160,6 +160,9 @@ const ranges: readonly (readonly [min: string, max: string, unit: string])[] = [
 /** A longer example says less than the description. */
 const maxExampleCharacters = 40;
 
+/** Returns a character as patterns write it, because some set the direction of the text after them. */
+const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
 function factsOf(contract: ApiDocument, outer: JsonObject): string[] {
   const { schema } = resolve(contract, outer);
   const facts: string[] = [];
@@ -174,7 +177,8 @@ function factsOf(contract: ApiDocument, outer: JsonObject): string[] {
     if (schema[min] !== undefined) facts.push(`at least ${plural(schema[min], unit)}`);
     if (schema[max] !== undefined) facts.push(`at most ${plural(schema[max], unit)}`);
   }
-  if (typeof schema["pattern"] === "string") facts.push(`matches \`${schema["pattern"]}\``);
+  if (typeof schema["pattern"] === "string")
+    facts.push(`matches \`${schema["pattern"].replaceAll(/[^ -~]/g, escapeUnit)}\``);
   if (typeof schema["format"] === "string") facts.push(`format ${schema["format"]}`);
   if (typeof schema["x-model-limit"] === "string") facts.push(`the model's \`${schema["x-model-limit"]}\` lowers it`);
   if (schema["x-ignored"] !== undefined) facts.push("accepted, without effect");
