@@ -1,4 +1,4 @@
-import { configSchema, describe, modelShortcuts, settingNames, settings, toText } from "@parley/server";
+import { configSchema, describe, isReloaded, modelShortcuts, settingNames, settings, toText } from "@parley/server";
 import type { Setting, ValueSchema } from "@parley/server";
 
 /** Writes the guide to all settings, from the definition with which the server reads them. */
@@ -30,14 +30,17 @@ npx -y pnpm@12.21.0 parley config schema   # the JSON Schema of parley.yaml, als
 An editor checks the file while you write it if the first line names the schema:
 \`# yaml-language-server: $schema=packages/server/parley.schema.json\`.
 
-| variable and flag | value | default | what it is |
-|---|---|---|---|
+A running server takes over the settings with "yes" in the column "reload" when it [reads its settings
+again](operating.md#changing-settings-without-a-restart). The others need a restart.
+
+| variable and flag | value | default | reload | what it is |
+|---|---|---|---|---|
 ${rows.map(rowOf).join("\n")}
 
 ${modelsText}
 
-| setting | value | what it is |
-|---|---|---|
+| setting | value | reload | what it is |
+|---|---|---|---|
 ${fieldsOf(typeof models === "object" ? models : {}, "").join("\n")}
 `;
 }
@@ -46,16 +49,18 @@ function rowOf({ env, flag, schema }: Setting): string {
   const described = describe(schema);
   const { default: fallback, description = "" } = described;
   const shown = toText(fallback);
-  return `| ${[env, ...(flag === undefined ? [] : [flag])].map(code).join("<br>")} | ${valueOf(described)} | ${shown === "" ? "–" : `\`${shown}\``} | ${description} |`;
+  return `| ${[env, ...(flag === undefined ? [] : [flag])].map(code).join("<br>")} | ${valueOf(described)} | ${shown === "" ? "–" : `\`${shown}\``} | ${reloadOf(env)} | ${description} |`;
 }
 
 function fieldsOf(schema: ValueSchema, prefix: string): string[] {
   const { properties = {} } = schema.anyOf?.find(({ type }) => type === "object") ?? schema;
   return Object.entries(properties).flatMap(([name, field]) => [
-    `| \`${prefix}${name}\` | ${valueOf(field)} | ${field.description ?? ""} |`,
+    `| \`${prefix}${name}\` | ${valueOf(field)} | ${reloadOf(`${prefix}${name}`)} | ${field.description ?? ""} |`,
     ...fieldsOf(field, `${prefix}${name}.`),
   ]);
 }
+
+const reloadOf = (name: string): string => (isReloaded(name) ? "yes" : "–");
 
 const types: Readonly<Record<string, string>> = {
   integer: "whole number",

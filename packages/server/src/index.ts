@@ -11,6 +11,7 @@ export { makeConfig, readConfig } from "./config/read-config.ts";
 export type { Config, ConfigChanges } from "./config/read-config.ts";
 export { createLog } from "./observe/log.ts";
 export { createKey } from "./accounts/keys/issue-key.ts";
+export { isReloaded } from "./config/reload.ts";
 export { configSchema } from "./config/config-schema.ts";
 export { defaultNames, defaultsOf, modelShortcuts } from "./config/default-models.ts";
 export { describe, toText } from "./config/setting.ts";

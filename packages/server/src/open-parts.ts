@@ -4,6 +4,7 @@ import { addGroupMetrics } from "./accounts/group-metrics.ts";
 import { addKeyMetrics } from "./accounts/key-metrics.ts";
 import type { KeyMetricsSources } from "./accounts/key-metrics.ts";
 import { AbandonedWatch, closeAbandoned } from "./accounts/ledger/ledger-recorder.ts";
+import type { PerMinute } from "./accounts/limits/limit-store.ts";
 import type { NoteRefusedToken } from "./accounts/identity/refused-token.ts";
 import type { ManagedState } from "./accounts/manage/managed-state.ts";
 import { RefusedAttempts } from "./accounts/manage/refused-attempts.ts";
@@ -125,7 +126,7 @@ async function ownState(config: Config, log: Log, started: AsyncDisposableStack)
 export async function openModels(
   options: Omit<StartOptions, "countAttempt"> & Pick<OwnParts, "endpoints">,
   started: AsyncDisposableStack,
-): Promise<readonly StartedModel[]> {
+): Promise<StartedModel[]> {
   const countAttempt: StartOptions["countAttempt"] = (...ended) => options.endpoints.count(...ended);
   const models = started.adopt(await startModels({ ...options, countAttempt }), stopModels);
   await options.register?.enter(describeServer(options.config, models));
@@ -178,7 +179,14 @@ async function openLimits(
   started: AsyncDisposableStack,
 ): Promise<OpenedLimits> {
   const { valkeyUrl, databaseUrl } = config;
-  const overall = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
+  const overall: PerMinute = {
+    get requests() {
+      return config.totalRequestsPerMinute;
+    },
+    get tokens() {
+      return config.totalTokensPerMinute;
+    },
+  };
   // Uses a monotonic clock: a change of the wall clock would grant or block requests.
   if (databaseUrl === undefined) return { limits: new MemoryLimitStore(overall, elapsedMs), isReachable: () => true };
   const { limits: shared } = started.use(

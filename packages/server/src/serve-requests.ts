@@ -9,6 +9,7 @@ import type { IdentityDeps, VerifyToken } from "./accounts/identity/identity.ts"
 import { RunningKeys } from "./accounts/keys/running-keys.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { IdempotencyKeys } from "./accounts/idempotency/idempotency-keys.ts";
+import type { IdempotencyBounds } from "./accounts/idempotency/idempotency-keys.ts";
 import type { RequestIdempotency } from "./accounts/idempotency/idempotency-keys.ts";
 import type { Config } from "./config/read-config.ts";
 import type { Deps } from "./deps.ts";
@@ -47,12 +48,14 @@ export type ServingCounts = Pick<Observed, "requests" | "connections" | "gathere
 
 /** The parts that requests need. They belong to this process, or to its parent. */
 export interface ServingParts {
+  /** A reload changes it: see `config/reload.ts`. */
   readonly config: Config;
   readonly log: Log;
   /** The mount of chat completions. */
   readonly mount: ChatMount;
   readonly listener: Listener;
   readonly samples: { readonly refusals: RefusalSample; readonly faults: RepeatedFaults };
+  /** A reload replaces its elements, so a request keeps the prices of the model that it has picked. */
   readonly models: readonly ServedModel[];
   readonly keys: IdentityDeps["keys"];
   readonly groups: IdentityDeps["groups"];
@@ -162,8 +165,12 @@ function openRecorder({ config, ledger, log }: ServingParts, started: AsyncDispo
 
 /** Opens the idempotency keys of the requests of this process. */
 function openIdempotency({ config, idempotency, log }: ServingParts, started: AsyncDisposableStack): IdempotencyKeys {
-  const { idempotencyKeptMs: keptMs, idempotencyAnswers: maxAnswers, idempotencyAnswerBytes: maxAnswerBytes } = config;
-  return started.use(new IdempotencyKeys({ store: idempotency, log, nowMs, keptMs, maxAnswers, maxAnswerBytes }));
+  const bounds = (): IdempotencyBounds => ({
+    keptMs: config.idempotencyKeptMs,
+    maxAnswers: config.idempotencyAnswers,
+    maxAnswerBytes: config.idempotencyAnswerBytes,
+  });
+  return started.use(new IdempotencyKeys({ store: idempotency, log, nowMs, bounds }));
 }
 
 /** Creates the authentication, and the watch that ends requests of a key that is disabled or deleted. */
@@ -208,20 +215,23 @@ function gatesFor({
 }: Pick<ServingParts, "config" | "ledger" | "listener" | "store"> & {
   readonly recorder: LedgerRecorder;
 }): Pick<Deps, "turns" | "admission" | "ledger" | "limits" | "gatheredBytes"> {
-  const limits = new Limits(store.limits, { requests: config.requestsPerMinute, tokens: config.tokensPerMinute });
+  const limits = new Limits(store.limits, () => ({
+    requests: config.requestsPerMinute,
+    tokens: config.tokensPerMinute,
+  }));
   const records = recordsOf(config, ledger);
   const admission: AdmissionDeps = {
     assertOpen: () => {
       if (listener.isDraining) throw stopping();
     },
     limits,
-    bodyBytes: new BodyBytes({ maxOfKey: config.bodyBytesPerKey, maxInTotal: config.bodyBytes }),
+    bodyBytes: new BodyBytes(() => ({ maxOfKey: config.bodyBytesPerKey, maxInTotal: config.bodyBytes })),
     ledger: records,
     recorder,
-    reservedTokens: config.reservedTokens,
+    reservedTokens: () => config.reservedTokens,
     nowMs,
   };
-  const gatheredBytes = new GatheredBytes({ ofAnswer: config.answerBytes, ofAll: config.totalAnswerBytes });
+  const gatheredBytes = new GatheredBytes(() => ({ ofAnswer: config.answerBytes, ofAll: config.totalAnswerBytes }));
   return { turns: listener.turns, ledger: records, limits, admission, gatheredBytes };
 }
 

@@ -1,11 +1,15 @@
 import type { SupervisorReport } from "@parley/inference";
 import type { ChatMount } from "./app.ts";
+import type { Actor } from "./accounts/manage/actor.ts";
 import type { KeyStore } from "./accounts/keys/key-store.ts";
 import type { ManagedState } from "./accounts/manage/managed-state.ts";
 import type { Config } from "./config/read-config.ts";
 import type { ServedModel } from "./models/served-model.ts";
 import { metricsOf, openAdminPort, openMetrics, openModels, openParts, pageOf } from "./open-parts.ts";
+import { follow, Reloads } from "./reloads.ts";
+import type { Reload } from "./reloads.ts";
 import { newSamples, nowMs, serveRequests, verifierFor } from "./serve-requests.ts";
+import type { Drain } from "./serve-requests.ts";
 import { DescriptorWatch, fitDescriptors } from "./sockets/descriptors.ts";
 import { Listener } from "./sockets/listener.ts";
 import { metricsHandler } from "./observe/metrics.ts";
@@ -41,6 +45,10 @@ export interface RunningServer {
   whenServing(): Promise<void>;
   /** Builds the docs portal if it is not built yet. The first request for a page would wait for it. */
   openDocs(): Promise<void>;
+  /** Returns the settings that the server has, as they were read. */
+  settings(): Config;
+  /** Reads the settings again: see `Reloads`. Never rejects. */
+  reload(read: Reload["read"], actor: Actor): Promise<void>;
   /**
    * Stops the server. For `lameDuckMs` milliseconds, `/ready` reports that it is stopping, but requests are still accepted.
    * Then it accepts no new requests, and lets running requests end within `drainMs` of the configuration.
@@ -52,20 +60,19 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const started = new AsyncDisposableStack();
   try {
-    const config = fitDescriptors(options.config, options.log);
     started.use(new DescriptorWatch(options.log));
-    return await start({ ...options, config }, started);
+    return await start(options, started);
   } catch (error) {
     await started.disposeAsync();
     throw error;
   }
 }
 
-async function start(
-  { config, log, lostLines = () => 0, report, mount = "node" }: ServerOptions,
-  started: AsyncDisposableStack,
-): Promise<RunningServer> {
+async function start(options: ServerOptions, started: AsyncDisposableStack): Promise<RunningServer> {
+  const { log, lostLines = () => 0, report, mount = "node" } = options;
+  const config = fitDescriptors(options.config, log);
   const parts = await openParts(config, log, started);
+  const reloads = new Reloads({ config: options.config, log, state: parts, nowMs });
   const samples = newSamples();
   const verifyToken = await verifierFor(config);
   const tracing = started.use(await tracingOf(config, log, nowMs));
@@ -86,26 +93,32 @@ async function start(
       verifyToken,
       models,
       count: (counts) => {
-        const metrics = metricsOf(config, parts, { models, lostLines, ...counts });
+        const metrics = metricsOf(config, parts, { models, reloads, lostLines, ...counts });
         metricsListener?.serve(metricsHandler(metrics.registry));
         return metrics;
       },
     },
     started,
   );
-  const close = once(async (lameDuckMs = 0) => {
-    await drain(lameDuckMs);
-    await started.disposeAsync();
-  });
+  started.use(reloads);
+  const close = closer(drain, started);
   const { keys, abandoned, openSite } = parts;
   const urls = { url: listener.url, metricsUrl: pageOf(metricsListener), adminUrl, state: parts };
   const openDocs = async (): Promise<void> => void (await openSite());
   const { promise: failed } = Promise.withResolvers<never>();
-  return { ...urls, models, keys, abandoned, failed, whenServing: async () => undefined, openDocs, close };
+  const settings = reloadable(reloads, (next) => follow({ config, models, log }, next));
+  const whenServing = async (): Promise<void> => undefined;
+  return { ...urls, ...settings, models, keys, abandoned, failed, whenServing, openDocs, close };
 }
 
-/** Returns a function that calls `act` once. All calls return its promise. */
-export function once(act: (lameDuckMs?: number) => Promise<void>): (lameDuckMs?: number) => Promise<void> {
+/** Returns the methods of a server with these reloads. */
+export const reloadable = (reloads: Reloads, apply: Reload["apply"]): Pick<RunningServer, "settings" | "reload"> => ({
+  settings: () => reloads.config,
+  reload: (read, actor) => reloads.reload({ read, actor, apply }),
+});
+
+/** Returns a function that drains a server and then ends its parts, once. All calls return the same promise. */
+export function closer(drain: Drain, started: AsyncDisposableStack): RunningServer["close"] {
   let done: Promise<void> | undefined;
-  return (lameDuckMs) => (done ??= act(lameDuckMs));
+  return (lameDuckMs = 0) => (done ??= drain(lameDuckMs).then(() => started.disposeAsync()));
 }

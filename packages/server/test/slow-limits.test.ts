@@ -35,8 +35,8 @@ test("a caller who disconnects while the limits are asked leaves nothing taken",
   await using folder = new DataFolder();
   using running = new RunningKeys(new SqliteKeyStore(folder.open()));
   const store = new SlowStore(perMinute, () => performance.now());
-  const limits = new Limits(store, perMinute);
-  const bodyBytes = new BodyBytes({ maxOfKey: bytes, maxInTotal: bytes });
+  const limits = new Limits(store, () => perMinute);
+  const bodyBytes = new BodyBytes(() => ({ maxOfKey: bytes, maxInTotal: bytes }));
   const ledger = { spentUsd: async () => "0" };
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });

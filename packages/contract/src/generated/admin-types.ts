@@ -878,7 +878,7 @@ export interface components {
             /** @description The one who did it or tried to. */
             actor: {
                 /**
-                 * @description An admin key, a user of the operating system (by a command), a caller whose token of an identity provider was refused, or someone without a valid admin key.
+                 * @description An admin key, a user of the operating system (by a command or a signal), a caller whose token of an identity provider was refused, or someone without a valid admin key.
                  * @enum {string}
                  */
                 kind: "admin_key" | "user" | "token" | "unknown";
@@ -894,7 +894,7 @@ export interface components {
                 /** @description The user agent, at most 256 characters. */
                 agent: string;
             };
-            /** @description The operation of this API, such as `createKey`; `authenticate` for a refused admin key, and `authenticateCaller` for a refused token of a caller. */
+            /** @description The operation of this API, such as `createKey`; `authenticate` for a refused admin key, `authenticateCaller` for a refused token of a caller, and `reloadSettings` when a server has read its settings again. */
             action: string;
             /** @description The thing that was changed or was to be changed. */
             target: {

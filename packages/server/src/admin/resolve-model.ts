@@ -5,8 +5,9 @@ import type { Config } from "../config/read-config.ts";
 
 /** Returns a function that finds the id of a served model by any of its names. Keys store ids of models. */
 export const modelResolver =
-  ({ models }: Pick<Config, "models">): ResolveModel =>
+  (config: Pick<Config, "models">): ResolveModel =>
   (name) => {
+    const { models } = config;
     const model = findModel(models, name);
     if (model) return model.id;
     const offered = new Intl.ListFormat("en").format(models.map(({ id }) => id));

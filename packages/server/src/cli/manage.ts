@@ -52,13 +52,15 @@ export function performAsUser(state: ManagedState, config: Config): Perform {
   const refused = {
     note: (record: AuditRecord) => state.transact(({ audit }) => audit.append(record)),
   };
-  const actor: Actor = {
-    kind: "user",
-    name: userName(),
-    from: { address: hostname(), agent: `parley/${ownVersion}` },
-  };
-  return performFor({ state, refused, resolveModel: modelResolver(config), nowMs: Date.now }, actor);
+  return performFor({ state, refused, resolveModel: modelResolver(config), nowMs: Date.now }, userActor());
 }
+
+/** Returns the user of this process as an actor. @param agent the way on which the user acts */
+export const userActor = (agent = `parley/${ownVersion}`): Actor => ({
+  kind: "user",
+  name: userName(),
+  from: { address: hostname(), agent },
+});
 
 /** Returns the name of the user, or its number if the system does not know a name, as in many containers. */
 function userName(): string {

@@ -14,6 +14,7 @@ type LoadCommand = () => Promise<(program: Command) => void>;
 const commands: ReadonlyMap<string, LoadCommand> = new Map([
   ["start", async () => (await import("./start.ts")).addStartCommand],
   ["worker", async () => (await import("./start.ts")).addWorkerCommand],
+  ["reload", async () => (await import("./start.ts")).addReloadCommand],
   ["stop", async () => (await import("./start.ts")).addStopCommand],
   ["keys", async () => (await import("./keys.ts")).addKeysCommand],
   ["groups", async () => (await import("./groups.ts")).addGroupsCommand],

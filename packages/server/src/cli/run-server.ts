@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import type { SupervisorReport } from "@parley/inference";
 import type { Config } from "../config/read-config.ts";
 import { hasDocs } from "../site/open-site.ts";
@@ -9,7 +10,7 @@ import { typed } from "../state/typed.ts";
 import type { RunningServer, ServerOptions } from "../server.ts";
 import { deliverKey, makeFirstKey } from "./deliver-key.ts";
 import type { Delivered } from "./deliver-key.ts";
-import { performAsUser } from "./manage.ts";
+import { performAsUser, userActor } from "./manage.ts";
 import { Progress } from "./progress.ts";
 
 /** Writes a line for people to standard error. Standard output contains only the log. */
@@ -18,8 +19,9 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 /**
  * Starts a server, reports the progress, serves until a signal stops it, and drains. Rejects with a message for the
  * operator.
+ * @param readAgain reads the configuration again. SIGHUP asks for it
  */
-export async function runServer(config: Config, output: ProcessLog): Promise<void> {
+export async function runServer(config: Config, output: ProcessLog, readAgain: () => Config): Promise<void> {
   const { log } = output;
   const stop = new AbortController();
   say("Parley is starting.");
@@ -32,9 +34,11 @@ export async function runServer(config: Config, output: ProcessLog): Promise<voi
     process.stderr,
   );
   const report = progressReporter(progress, log, stop.signal);
-  const server = await start({ ...output, config, report });
+  const starting = start({ ...output, config, report });
+  reloadOnSignal(starting, readAgain, stop.signal);
+  const server = await starting;
   stop.signal.addEventListener("abort", () => progress.end());
-  const stopped = stopOnSignals(server, stop, config.lameDuckMs);
+  const stopped = stopOnSignals(server, stop);
   try {
     const started = Promise.all([untilReady(server, progress), keyInFile(config, server)]);
     const [failures, key] = (await Promise.race([started, stopped, server.failed])) ?? [];
@@ -171,12 +175,40 @@ const curl = (base: string, key: string, model: string): string =>
     `    -d '{"model": "${model}", "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]}'`,
   ].join("\n");
 
+/**
+ * Reads the settings again on SIGHUP. A terminal that closes sends the same signal to the programs in it. Then the server
+ * stops.
+ */
+function reloadOnSignal(starting: Promise<RunningServer>, readAgain: () => Config, stopping: AbortSignal): void {
+  const isInTerminal = process.stderr.isTTY;
+  const reload = (server: RunningServer): void => {
+    if (stopping.aborted) say("The server is stopping, so its settings are not read again.");
+    else void server.reload(readAgain, userActor("SIGHUP"));
+  };
+  process.on("SIGHUP", () => {
+    if (isInTerminal && !hasTerminal()) process.kill(process.pid, "SIGTERM");
+    // A server that cannot start has nothing to reload.
+    else starting.then(reload, () => undefined);
+  });
+}
+
+/** Returns true while this process has a terminal. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Stops the server on a signal: the first one drains it, the second one ends the process at once. */
-function stopOnSignals(server: RunningServer, stop: AbortController, lameDuckMs: number): Promise<void> {
+function stopOnSignals(server: RunningServer, stop: AbortController): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onSignal = (): void => {
     if (stop.signal.aborted) process.exit(1);
     stop.abort();
+    const { lameDuckMs } = server.settings();
     if (lameDuckMs > 0) {
       say(`Stopping in ${lameDuckMs / 1000} s: /ready says so to load balancers. Press Ctrl-C again to stop at once.`);
     } else say("Stopping: running requests may end, nothing new is taken. Press Ctrl-C again to stop at once.");

@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { Help } from "commander";
 import type { Command, Option } from "commander";
 import { configSchema } from "../config/config-schema.ts";
+import type { ConfigSources } from "../config/collect-values.ts";
 import { modelShortcuts } from "../config/default-models.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { Config, ReadConfig } from "../config/read-config.ts";
@@ -60,6 +62,20 @@ export function settingsOf(command: Command): ReadConfig {
   return settingsRead;
 }
 
+/**
+ * Returns a function that reads the configuration of a server again, from the flags and the environment of its start. A file
+ * that was there once must stay: its absence would set everything to the defaults.
+ * @throws {ConfigError}
+ */
+export function rereadingOf(command: Command): () => Config {
+  const env = { ...process.env };
+  const given = flagsOf(command, allSettings);
+  let file = given.file;
+  const find = (): string | undefined => (file ??= existsSync("parley.yaml") ? "parley.yaml" : undefined);
+  find();
+  return () => readConfig({ flags: given.flags, env, file: find() }).config;
+}
+
 function addFlags(command: Command, rows: readonly Setting[]): Command {
   const described = new Map<string | undefined, Setting>(rows.map((row) => [row.flag, row]));
   for (const { flag } of rows) if (flag !== undefined) command.option(`${flag} <value>`);
@@ -90,11 +106,15 @@ function secretsHelp(): string {
 }
 
 function read(command: Command, rows: readonly Setting[]): ReadConfig {
+  return readConfig({ ...flagsOf(command, rows), env: process.env }, rows === allSettings);
+}
+
+function flagsOf(command: Command, rows: readonly Setting[]): Pick<ConfigSources, "flags" | "file"> {
   const given: Record<string, string | undefined> = command.opts();
   const flags = Object.fromEntries(
     rows.flatMap(({ flag }) => (flag === undefined ? [] : [[flag, given[optionName(flag)]]])),
   );
-  return readConfig({ flags, env: process.env, file: given["config"] }, rows === allSettings);
+  return { flags, file: given["config"] };
 }
 
 /** Returns Commander's name of a flag: `dataDir` for `--data-dir`. */

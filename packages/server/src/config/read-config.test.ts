@@ -104,6 +104,8 @@ describe("a fault", () => {
 
   test("does not repeat a secret", () => {
     expect(faultsOf({ env: { PARLEY_API_KEY: "tooshort" } }).join()).not.toContain("tooshort");
+    const header = 'models: {model-1: {remote: {headers: {authorization: "Bearer tooshort\\n"}}}}';
+    expect(faultsOf(withFile(header)).join()).toMatch(/headers\.authorization must be .*, not the value given/);
   });
 
   test.each([

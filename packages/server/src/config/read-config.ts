@@ -140,7 +140,9 @@ function explainIssue(issue: z.core.$ZodIssue, given: Given): string[] {
   }
   if (issue.code === "invalid_key")
     return [`parley.yaml: the name ${pathText(path)} must be ${issue.issues[0]?.message}`];
-  const shown = secretNames.has(String(path[0])) ? "the value given" : JSON.stringify(valueAt(given.document, path));
+  // A header may have a token.
+  const isSecret = secretNames.has(String(path[0])) || path.includes("headers");
+  const shown = isSecret ? "the value given" : JSON.stringify(valueAt(given.document, path));
   return [`${labelOf(path, given)} must be ${issue.message}, not ${shown}`];
 }
 

@@ -122,7 +122,7 @@ const demoOf = (engine: EngineConfig): (typeof demoModels)[DemoName] | undefined
 export const isDemo = ({ engineConfig }: ModelConfig): boolean => demoOf(engineConfig) !== undefined;
 
 /** Returns a fault for each id or alias that two models share. */
-function findCollisions(models: readonly ModelConfig[]): string[] {
+export function findCollisions(models: readonly ModelConfig[]): string[] {
   const owners = new Map<string, string>();
   return models.flatMap(({ name, id, aliases }) =>
     [id, ...aliases].flatMap((asked) => {

@@ -6,9 +6,12 @@ import type { Config } from "../config/read-config.ts";
 import type { ModelConfig } from "../config/read-models.ts";
 import type { ServedModel } from "./served-model.ts";
 
+/** Returns the name of a server for the operator. */
+export const serverName = (pid = process.pid): string => `${hostname()} (process ${pid})`;
+
 /** Returns the entry of this server in the register of servers. */
 export const describeServer = (config: Config, models: readonly ServedModel[]): ServerEntry => ({
-  name: `${hostname()} (process ${process.pid})`,
+  name: serverName(),
   version: contract.info.version,
   facts: () => factsOf(config, models),
 });

@@ -4,7 +4,10 @@ import { ModelQueue } from "./model-queue.ts";
 
 const never = new AbortController().signal;
 const queue = (slots = 2, maxWaiting = 2, maxWaitMs = 5000, spareSlots = 0) =>
-  new ModelQueue({ maxWaiting, maxWaitMs }, () => ({ slots, spareSlots }));
+  new ModelQueue(
+    () => ({ maxWaiting, maxWaitMs }),
+    () => ({ slots, spareSlots }),
+  );
 
 /** Returns functions that enter requests, and the names of those admitted so far, in order. */
 function arrivals(of: ModelQueue) {

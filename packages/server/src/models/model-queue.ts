@@ -51,6 +51,12 @@ export interface EngineSlots {
   readonly spareSlots?: number | undefined;
 }
 
+export interface QueueBounds {
+  /** Maximum number of waiting requests. */
+  readonly maxWaiting: number;
+  readonly maxWaitMs: number;
+}
+
 /** A running request, and the tokens that its key was charged for it. */
 interface Running {
   readonly request: SlotRequest;
@@ -81,8 +87,7 @@ const promptTokensPerCompletionToken = 2;
  * than the maximum is refused, too.
  */
 export class ModelQueue implements SlotQueue {
-  readonly #maxWaiting: number;
-  readonly #maxWaitMs: number;
+  readonly #bounds: () => QueueBounds;
   readonly #engine: () => EngineSlots;
   readonly #share = new FairShare();
   readonly #drainRate = new DrainRate(() => performance.now());
@@ -92,9 +97,8 @@ export class ModelQueue implements SlotQueue {
   #taken = 0;
   #lent = 0;
 
-  constructor(bounds: { readonly maxWaiting: number; readonly maxWaitMs: number }, engine: () => EngineSlots) {
-    this.#maxWaiting = bounds.maxWaiting;
-    this.#maxWaitMs = bounds.maxWaitMs;
+  constructor(bounds: () => QueueBounds, engine: () => EngineSlots) {
+    this.#bounds = bounds;
     this.#engine = engine;
   }
 
@@ -199,7 +203,8 @@ export class ModelQueue implements SlotQueue {
   }
 
   #wait(request: SlotRequest, signal: AbortSignal): Promise<Running> {
-    if (this.#waiting >= this.#maxWaiting) this.#makeRoom(request.keyId);
+    const { maxWaiting, maxWaitMs } = this.#bounds();
+    if (this.#waiting >= maxWaiting) this.#makeRoom(request.keyId);
     return new Promise<Running>((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
@@ -220,7 +225,7 @@ export class ModelQueue implements SlotQueue {
       };
       const onAbort = (): void => waiter.giveUp(signal.reason);
       const onLate = (): void => waiter.giveUp(this.#exhausted("No slot of this model became free in time."));
-      const timer = setTimeout(onLate, this.#maxWaitMs);
+      const timer = setTimeout(onLate, maxWaitMs);
       signal.addEventListener("abort", onAbort, { once: true });
       this.#waiters.set(request.keyId, [...this.#waitersOf(request.keyId), waiter]);
       this.#waiting += 1;

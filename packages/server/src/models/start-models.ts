@@ -4,7 +4,7 @@ import type { Config } from "../config/read-config.ts";
 import type { CountAttempt } from "./engine-options.ts";
 import { contextLengthOf } from "./model-object.ts";
 import { ModelQueue } from "./model-queue.ts";
-import type { EngineSlots } from "./model-queue.ts";
+import type { EngineSlots, QueueBounds } from "./model-queue.ts";
 import type { ServedModel } from "./served-model.ts";
 import { SlotShares } from "./slot-shares.ts";
 import { startEngine } from "./start-engine.ts";
@@ -30,13 +30,14 @@ export interface StartedModel extends ServedModel {
 
 /** Starts the engine of every model, without waiting until it is ready. @throws {ConfigError} */
 export async function startModels(options: StartOptions): Promise<StartedModel[]> {
-  const { queueLength: maxWaiting, queueWaitMs: maxWaitMs, models } = options.config;
+  const { config } = options;
+  const bounds = (): QueueBounds => ({ maxWaiting: config.queueLength, maxWaitMs: config.queueWaitMs });
   const shares = new SlotShares(options.register);
   return Promise.all(
-    models.map(async (model) => {
+    config.models.map(async (model) => {
       const engine = await startEngine({ ...options, model });
       const ownSlots = (): EngineSlots => shares.of(model.id, engine.metadata ?? { slots: 1 });
-      const queue = new ModelQueue({ maxWaiting, maxWaitMs }, ownSlots);
+      const queue = new ModelQueue(bounds, ownSlots);
       shares.onChange(() => queue.admitWaiting());
       return { ...model, engine, queue };
     }),

@@ -56,6 +56,17 @@ export interface ServerCounts {
   readonly differing: number;
 }
 
+/** The reloads of the settings since the start. */
+export interface ReloadCounts {
+  readonly ended: Readonly<Record<"applied" | "refused", number>>;
+  /** Number of settings that had changed at the last reload and need a restart. */
+  readonly restartNeeded: number;
+  /** False if the last reload was refused. */
+  readonly isLastGood: boolean;
+  /** The time of the last reload that was applied, or of the start, in milliseconds since 1970. */
+  readonly lastGoodMs: number;
+}
+
 /** The sources that are read at every scrape. */
 export interface Observed {
   readonly models: readonly ObservedModel[];
@@ -66,6 +77,7 @@ export interface Observed {
   /** Answers with an idempotency key that were not kept, by the reason: too large, or the store did not take them. */
   readonly unkeptAnswers: Readonly<Record<"size" | "store", number>>;
   readonly servers: ServerCounts;
+  readonly reloads: ReloadCounts;
   readonly limits: { areDivided?(): boolean };
   /** Returns the number of log lines that could not be written. */
   readonly lostLines: () => number;
@@ -80,6 +92,7 @@ export function addGauges(registers: Registry[], observed: Observed): void {
   addConnectionGauges(registers, observed);
   addStateGauges(registers, observed);
   addServerGauges(registers, observed);
+  addReloadGauges(registers, observed);
 }
 
 function addModelGauges(registers: Registry[], { models }: Observed): void {
@@ -129,6 +142,21 @@ function addServerGauges(registers: Registry[], { servers, limits }: Observed): 
   gauge("parley_servers_differing", help, () => servers.differing);
   const dividedHelp = "1 while Valkey is away and this server grants its part of the limits, otherwise 0.";
   gauge("parley_limits_divided", dividedHelp, () => (limits.areDivided?.() ? 1 : 0));
+}
+
+function addReloadGauges(registers: Registry[], { reloads }: Observed): void {
+  const gauge = (name: string, help: string, read: () => number): void =>
+    addGauge(registers, { name, help }, () => [[{}, read()]]);
+  const help = "Reloads of the settings: applied, or refused because of faults.";
+  addCounter(registers, { name: "parley_config_reloads_total", help, labelNames: ["result"] }, () =>
+    (["applied", "refused"] as const).map((result) => [{ result }, reloads.ended[result]]),
+  );
+  const goodHelp = "0 if the last reload of the settings was refused, otherwise 1.";
+  gauge("parley_config_last_reload_successful", goodHelp, () => (reloads.isLastGood ? 1 : 0));
+  const timeHelp = "Time of the last reload that was applied, or of the start, in seconds since 1970.";
+  gauge("parley_config_last_reload_success_timestamp_seconds", timeHelp, () => reloads.lastGoodMs / 1000);
+  const restartHelp = "Settings that had changed at the last reload and need a restart.";
+  gauge("parley_config_restart_needed", restartHelp, () => reloads.restartNeeded);
 }
 
 function addConnectionGauges(registers: Registry[], { connections }: Observed): void {

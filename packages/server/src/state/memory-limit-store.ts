@@ -17,17 +17,22 @@ export class MemoryLimitStore implements LimitStore {
   readonly #nowMs: () => number;
   readonly #start: "full" | "empty";
   readonly #startedMs: number;
-  readonly #overall: Buckets;
+  readonly #overallBuckets: Buckets;
+  #overallLimits: PerMinute;
   readonly #keys = new Map<string, Buckets>();
   /** Number of requests of each key that run or wait. */
   readonly #running = new Map<string, number>();
 
-  /** @param start the level of each bucket now, also of those that are used later for the first time */
+  /**
+   * @param overall limits over all keys; its values may change
+   * @param start the level of each bucket now, also of those that are used later for the first time
+   */
   constructor(overall: PerMinute, nowMs: () => number, start: "full" | "empty" = "full") {
     this.#nowMs = nowMs;
     this.#start = start;
     this.#startedMs = nowMs();
-    this.#overall = this.#newBuckets(overall);
+    this.#overallLimits = overall;
+    this.#overallBuckets = this.#newBuckets(overall);
   }
 
   async states(key: LimitedKey): Promise<LimitStates> {
@@ -90,7 +95,12 @@ export class MemoryLimitStore implements LimitStore {
 
   /** Replaces the limits over all keys. A bucket that was half full is half full afterwards. */
   resize(overall: PerMinute): void {
-    this.#resize(this.#overall, overall);
+    this.#overallLimits = overall;
+  }
+
+  get #overall(): Buckets {
+    this.#resize(this.#overallBuckets, this.#overallLimits);
+    return this.#overallBuckets;
   }
 
   #resize(buckets: Buckets, { requests, tokens }: PerMinute): void {

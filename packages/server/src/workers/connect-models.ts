@@ -16,10 +16,10 @@ export interface ModelsParent {
 
 /** The models of a worker: their engines run in processes of the parent, or at an address that others serve. */
 export class ConnectedModels implements AsyncDisposable {
-  readonly served: readonly ServedModel[];
+  readonly served: ServedModel[];
   readonly #followed: ReadonlyMap<string, FollowedEngine>;
 
-  constructor(served: readonly ServedModel[], followed: ReadonlyMap<string, FollowedEngine>) {
+  constructor(served: ServedModel[], followed: ReadonlyMap<string, FollowedEngine>) {
     this.served = served;
     this.#followed = followed;
   }

@@ -55,6 +55,8 @@ export interface Worker {
   /** Opens the port. @returns the URL of the server @throws {ListenError} {ConfigError} */
   start(setup: WorkerSetup): Promise<string>;
   hear(news: ParentNews): void;
+  /** Takes new settings. Its bounds are this worker's share. */
+  reload(config: Config): void;
   /** Resolves when the worker can send requests to the engines of these models. */
   whenReady(models: readonly string[]): Promise<void>;
   observe(): Promise<ProcessNumbers>;
@@ -86,4 +88,8 @@ export const parentCalls = callsOf<Parent>()(
   ["enter", "openSite", "confirmFailure", "countRequest", "countAttempt", "noteRefusedToken", "log"],
   ["enter", "countRequest", "countAttempt", "noteRefusedToken", "log"],
 );
-export const workerCalls = callsOf<Worker>()("worker", ["start", "hear", "whenReady", "observe", "close"], ["hear"]);
+export const workerCalls = callsOf<Worker>()(
+  "worker",
+  ["start", "hear", "reload", "whenReady", "observe", "close"],
+  ["hear"],
+);

@@ -1,5 +1,7 @@
 import { Registry } from "prom-client";
-import { once } from "../server.ts";
+import type { Config } from "../config/read-config.ts";
+import { follow } from "../reloads.ts";
+import { closer } from "../server.ts";
 import { loadOnce } from "../express/load-once.ts";
 import { createLines } from "../observe/log.ts";
 import type { Log } from "../observe/log.ts";
@@ -30,8 +32,8 @@ import { toValues } from "./worker-totals.ts";
 /** Runs this process as a worker of the server that started it. */
 export function runWorker(): void {
   if (process.send === undefined) throw new Error('"parley start --workers N" starts the workers of a server.');
-  // A service manager and Ctrl-C signal every process of the server. The parent drains its workers.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
+  // A service manager, Ctrl-C and a terminal that closes signal every process of the server. The parent drains its workers.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   const channel = new CallChannel(parentEnd);
   process.on("disconnect", () => process.exit(0));
   const parent = channel.remote(parentCalls);
@@ -52,11 +54,13 @@ interface Running {
   readonly models: ConnectedModels;
   readonly counts: ServingCounts;
   readonly processMetrics: Registry;
+  readonly reload: (config: Config) => void;
   readonly close: (lameDuckMs?: number) => Promise<void>;
 }
 
 function workerOf(channel: CallChannel, parent: ParentCalls): Worker {
   let running: Running | undefined;
+  let reloaded: Config | undefined;
   let news: ParentNews = { engines: {}, areLimitsReachable: true, areLimitsDivided: false };
   const started = (): Running => {
     if (!running) throw new Error("the worker was not started");
@@ -68,11 +72,16 @@ function workerOf(channel: CallChannel, parent: ParentCalls): Worker {
       const { url, ...parts } = await startWorker(setup, { channel, parent, log, news: () => news });
       running = parts;
       running.models.hear(news);
+      if (reloaded) running.reload(reloaded);
       return url;
     },
     hear: (latest) => {
       news = latest;
       running?.models.hear(latest);
+    },
+    reload: (config) => {
+      reloaded = config;
+      running?.reload(config);
     },
     whenReady: (ids) => started().models.whenReady(ids),
     observe: async () => {
@@ -139,9 +148,7 @@ async function startWorker(
     },
     started,
   );
-  const close = once(async (lameDuckMs = 0) => {
-    await drain(lameDuckMs);
-    await started.disposeAsync();
-  });
-  return { url: listener.url, models, counts: await promise, processMetrics, close };
+  const close = closer(drain, started);
+  const reload = (next: Config): void => follow({ config, models: models.served, log }, next);
+  return { url: listener.url, models, counts: await promise, processMetrics, reload, close };
 }

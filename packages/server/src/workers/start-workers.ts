@@ -8,7 +8,8 @@ import { metricsOf, openAdminPort, openMetrics, openModels, openParts, pageOf } 
 import type { OwnParts } from "../open-parts.ts";
 import type { Observed } from "../observe/gauges.ts";
 import type { ServingCounts } from "../serve-requests.ts";
-import { once } from "../server.ts";
+import { follow, Reloads } from "../reloads.ts";
+import { closer, reloadable } from "../server.ts";
 import type { RunningServer } from "../server.ts";
 import type { EngineNews, ParentNews } from "./process-calls.ts";
 import { WorkerPool } from "./worker-pool.ts";
@@ -41,10 +42,12 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningServ
 }
 
 async function start(
-  { config, log, lostLines, write, report }: WorkersOptions,
+  { config: given, log, lostLines, write, report }: WorkersOptions,
   started: AsyncDisposableStack,
 ): Promise<RunningServer> {
+  const config = { ...given };
   const parts = await openParts(config, log, started);
+  const reloads = new Reloads({ config: given, log, state: parts, nowMs });
   const { runFolder, cacheSecret, keys, abandoned } = parts;
   const totals = new WorkerTotals();
   const models = new Map<string, StartedModel>();
@@ -64,18 +67,21 @@ async function start(
   const adminUrl = await openAdminPort(config, parts, log, started);
   const opened = await openModels({ config, ...parts, report: teller.after(report) }, started);
   for (const model of opened) models.set(model.id, model);
-  const created = metricsOf(config, parts, { ...countsOf(totals, opened), lostLines });
+  const created = metricsOf(config, parts, { ...countsOf(totals, opened), reloads, lostLines });
   metrics.resolve(created);
   metricsListener?.serve(metricsHandler(created.registry, () => totals.text(created.registry, () => pool.observe())));
-  const close = once(async (lameDuckMs = 0) => {
-    await pool.close(lameDuckMs);
-    await started.disposeAsync();
-  });
+  started.use(reloads);
+  const apply = async (next: Config): Promise<void> => {
+    follow({ config, models: opened, log }, next);
+    await pool.reload(shareOf(config));
+  };
+  const close = closer((lameDuckMs) => pool.close(lameDuckMs), started);
   return {
     url: pool.url,
     metricsUrl: pageOf(metricsListener),
     adminUrl,
     state: parts,
+    ...reloadable(reloads, apply),
     models: opened,
     keys,
     abandoned,

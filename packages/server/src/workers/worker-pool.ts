@@ -1,5 +1,6 @@
 import cluster from "node:cluster";
 import { setTimeout as wait } from "node:timers/promises";
+import type { Config } from "../config/read-config.ts";
 import type { Log } from "../observe/log.ts";
 import type { ParentNews, WorkerSetup } from "./process-calls.ts";
 import { WorkerProcess } from "./worker-process.ts";
@@ -33,10 +34,12 @@ export class WorkerPool implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   readonly #keepers: Promise<void>[] = [];
+  #setup: PoolOptions["setup"];
   #url = "";
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#setup = options.setup;
     cluster.setupPrimary({ args: ["worker"], serialization: "advanced" });
     // Perhaps nobody waits for it.
     this.#failed.promise.catch(() => undefined);
@@ -64,6 +67,12 @@ export class WorkerPool implements AsyncDisposable {
 
   hear(news: ParentNews): void {
     for (const worker of this.#workers.values()) worker.hear(news);
+  }
+
+  /** Gives new settings to all workers, also to those that start. Returns when they have them. */
+  async reload(config: Config): Promise<void> {
+    this.#setup = { ...this.#setup, config };
+    await Promise.all(Array.from(this.#workers.values(), (worker) => worker.reload(config)));
   }
 
   async whenReady(models: readonly string[]): Promise<void> {
@@ -94,11 +103,11 @@ export class WorkerPool implements AsyncDisposable {
   }
 
   async #fork(number: number): Promise<WorkerProcess> {
-    const { setup, shared, news } = this.#options;
+    const { shared, news } = this.#options;
     const worker = new WorkerProcess(number, cluster.fork(), shared);
     this.#workers.set(number, worker);
     try {
-      this.#url = await worker.start({ ...setup, worker: number });
+      this.#url = await worker.start({ ...this.#setup, worker: number });
       worker.hear(news());
       return worker;
     } catch (error) {

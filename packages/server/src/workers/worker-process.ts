@@ -5,6 +5,7 @@ import type { RequestIdempotency } from "../accounts/idempotency/idempotency-key
 import type { KeyStore } from "../accounts/keys/key-store.ts";
 import type { RequestLedger } from "../accounts/ledger/usage-ledger.ts";
 import type { LimitStore } from "../accounts/limits/limit-store.ts";
+import type { Config } from "../config/read-config.ts";
 import type { SlotQueue } from "../models/model-queue.ts";
 import { CallChannel } from "./call-channel.ts";
 import type { Remote } from "./call-channel.ts";
@@ -85,6 +86,14 @@ export class WorkerProcess {
 
   hear(news: ParentNews): void {
     void this.#calls.hear(news);
+  }
+
+  /** Gives it new settings. Waits until it has them, for a while. */
+  async reload(config: Config): Promise<void> {
+    await settlesWithin(
+      this.#calls.reload(config).catch(() => undefined),
+      patienceMs,
+    );
   }
 
   /** Waits until the worker can send requests to the engines of these models, for a while. */

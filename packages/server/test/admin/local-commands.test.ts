@@ -33,7 +33,7 @@ async function readCommands(): Promise<ReadonlyMap<string, Command>> {
 
 /** Commands that need the machine of the server: its files, processes and settings. */
 const local =
-  "backup,restore,migrate,downgrade,config check,config schema,doctor,start,stop,worker,engine plan,engine status,engine logs,engine doctor,engine restart,schema check,vllm install".split(
+  "backup,restore,migrate,downgrade,config check,config schema,doctor,start,reload,stop,worker,engine plan,engine status,engine logs,engine doctor,engine restart,schema check,vllm install".split(
     ",",
   );
 

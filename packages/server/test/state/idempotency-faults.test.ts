@@ -29,8 +29,8 @@ function open(store: RequestIdempotency) {
   const lines: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void lines.push(line) });
   const clock = { ms: 1_000_000 };
-  const options = { store, log, nowMs: () => clock.ms, keptMs: 86_400_000, maxAnswers: 100, maxAnswerBytes: 8_388_608 };
-  const keys = new IdempotencyKeys(options);
+  const bounds = { keptMs: 86_400_000, maxAnswers: 100, maxAnswerBytes: 8_388_608 };
+  const keys = new IdempotencyKeys({ store, log, nowMs: () => clock.ms, bounds: () => bounds });
   onTestFinished(() => keys[Symbol.asyncDispose]());
   return { keys, clock, lines };
 }

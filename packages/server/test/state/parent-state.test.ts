@@ -167,7 +167,10 @@ describe("the slots of the parent", () => {
   const signal = (): AbortSignal => new AbortController().signal;
 
   function open(maxWaiting = 4): { queue: ModelQueue; held: HeldSlots; slots: RemoteSlots } & Disposable {
-    const queue = new ModelQueue({ maxWaiting, maxWaitMs: 5000 }, () => ({ slots: 1 }));
+    const queue = new ModelQueue(
+      () => ({ maxWaiting, maxWaitMs: 5000 }),
+      () => ({ slots: 1 }),
+    );
     const held = new HeldSlots(() => queue);
     const { parent, worker } = connect();
     parent.expose(slotCalls, held);

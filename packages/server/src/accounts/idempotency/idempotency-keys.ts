@@ -11,6 +11,10 @@ export interface IdempotencyOptions {
   readonly log: Log;
   /** The wall clock, in milliseconds since 1970. */
   readonly nowMs: () => number;
+  readonly bounds: () => IdempotencyBounds;
+}
+
+export interface IdempotencyBounds {
   /** Milliseconds for which an answer is kept. */
   readonly keptMs: number;
   /** Maximum number of answers that are kept for one API key. */
@@ -50,7 +54,6 @@ interface Unwritten {
  * run twice. A write that fails at the end of a request is repeated later.
  */
 export class IdempotencyKeys implements AsyncDisposable {
-  readonly maxAnswerBytes: number;
   /** Answers that were not kept, by the reason: too large, or the store did not take them. */
   readonly unkept = { size: 0, store: 0 };
   readonly #options: IdempotencyOptions;
@@ -61,17 +64,21 @@ export class IdempotencyKeys implements AsyncDisposable {
 
   constructor(options: IdempotencyOptions) {
     this.#options = options;
-    this.maxAnswerBytes = options.maxAnswerBytes;
     this.#timer = setInterval(() => void (this.#round = this.#round.then(() => this.#catchUp())), retryMs).unref();
+  }
+
+  /** Maximum bytes of an answer that is kept. */
+  get maxAnswerBytes(): number {
+    return this.#options.bounds().maxAnswerBytes;
   }
 
   /** @throws {ApiError} 503 `service_unavailable` while the store cannot be asked */
   async claim(claim: OwnClaim & Pick<IdempotencyClaim, "bodyHash">): Promise<ClaimOutcome> {
-    const { store, nowMs, keptMs } = this.#options;
+    const { store, nowMs, bounds } = this.#options;
     if (this.#unwritten.size >= maxUnwritten) throw away();
     const atMs = nowMs();
     try {
-      return await store.claim({ ...claim, nowMs: atMs, expiresMs: atMs + keptMs });
+      return await store.claim({ ...claim, nowMs: atMs, expiresMs: atMs + bounds().keptMs });
     } catch (cause) {
       // The claim may have been made, or may still be.
       for (const waitMs of [0, doubtMs])
@@ -82,9 +89,10 @@ export class IdempotencyKeys implements AsyncDisposable {
 
   /** Keeps an answer. Never rejects. Until it is written, requests with its key are told that it runs. */
   async keep(claim: OwnClaim, answer: StoredAnswer): Promise<void> {
-    const { store, nowMs, keptMs, maxAnswers } = this.#options;
+    const { store, nowMs } = this.#options;
+    const { keptMs, maxAnswers, maxAnswerBytes } = this.#options.bounds();
     const sinceMs = nowMs();
-    const bounds = { expiresMs: sinceMs + keptMs, maxAnswers, maxBytes: maxLargeAnswers * this.maxAnswerBytes };
+    const bounds = { expiresMs: sinceMs + keptMs, maxAnswers, maxBytes: maxLargeAnswers * maxAnswerBytes };
     const write = (): Promise<void> => store.keep(claim, answer, bounds);
     await settlesWithin(
       this.#write({ write, fromMs: 0, kept: { claim, bytes: answer.body.length, sinceMs } }),

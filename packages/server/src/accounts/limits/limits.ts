@@ -8,10 +8,10 @@ import type { LimitedKey, LimitLease, LimitRefusal, LimitStates, LimitStore, Per
  */
 export class Limits {
   readonly #store: LimitStore;
-  readonly #defaults: PerMinute;
+  readonly #defaults: () => PerMinute;
 
-  /** @param defaults limits of a key without its own; the store has the limits over all keys */
-  constructor(store: LimitStore, defaults: PerMinute) {
+  /** @param defaults returns the limits of a key without its own; the store has the limits over all keys */
+  constructor(store: LimitStore, defaults: () => PerMinute) {
     this.#store = store;
     this.#defaults = defaults;
   }
@@ -29,7 +29,7 @@ export class Limits {
   }
 
   #keyOf({ keyId, requestsPerMinute, tokensPerMinute, concurrency }: Caller): LimitedKey {
-    const { requests, tokens } = this.#defaults;
+    const { requests, tokens } = this.#defaults();
     return {
       keyId,
       perMinute: { requests: requestsPerMinute ?? requests, tokens: tokensPerMinute ?? tokens },

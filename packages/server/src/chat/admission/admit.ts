@@ -30,8 +30,8 @@ export interface AdmissionRequest {
 
 export interface AdmissionDeps extends HeadAdmissionDeps {
   readonly recorder: LedgerRecorder;
-  /** Maximum number of completion tokens that a running choice reserves from the limit of tokens per minute. */
-  readonly reservedTokens: number;
+  /** Returns the maximum number of completion tokens that a running choice reserves from the limit of tokens per minute. */
+  readonly reservedTokens: () => number;
 }
 
 /**
@@ -43,7 +43,7 @@ export interface AdmissionDeps extends HeadAdmissionDeps {
 export async function admit(request: AdmissionRequest, deps: AdmissionDeps, signal: AbortSignal): Promise<Meter> {
   const { admission, caller, model, record, promptTokens, n: choices, isMaximumNamed } = request;
   const maxTokens = grantableTokens(request);
-  const completionTokens = choices * Math.min(maxTokens, deps.reservedTokens);
+  const completionTokens = choices * Math.min(maxTokens, deps.reservedTokens());
   const reservedTokens = promptTokens + completionTokens;
   const { pricing } = model;
   const bound = costBoundOf({ pricing, promptTokens, n: choices, maxTokens, isMaximumNamed });

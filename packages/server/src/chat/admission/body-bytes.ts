@@ -9,18 +9,19 @@ export interface BodyBounds {
 
 /** Counts the bytes of bodies that are being read or validated, per key and in total. */
 export class BodyBytes {
-  readonly #bounds: BodyBounds;
+  readonly #bounds: () => BodyBounds;
   readonly #taken = new Map<string, number>();
   #total = 0;
 
-  constructor(bounds: BodyBounds) {
+  constructor(bounds: () => BodyBounds) {
     this.#bounds = bounds;
   }
 
   /** @throws {ApiError} 429 `rate_limit_exceeded` where the key has too many bytes, `capacity_exhausted` where all keys have */
   take(keyId: string, bytes: number): Lease<unknown> {
-    if (this.#takenBy(keyId) + bytes > this.#bounds.maxOfKey) throw tooManyOfKey();
-    if (this.#total + bytes > this.#bounds.maxInTotal) throw tooManyInTotal();
+    const { maxOfKey, maxInTotal } = this.#bounds();
+    if (this.#takenBy(keyId) + bytes > maxOfKey) throw tooManyOfKey();
+    if (this.#total + bytes > maxInTotal) throw tooManyInTotal();
     this.#add(keyId, bytes);
     const free = (): void => this.#add(keyId, -bytes);
     return { commit: free, rollback: free };

@@ -30,12 +30,12 @@ interface Held {
  * exceeds its bound, the key with the most bytes loses its largest answer, so no key can use up the memory of the others.
  */
 export class GatheredBytes {
-  readonly #bounds: AnswerBounds;
+  readonly #bounds: () => AnswerBounds;
   readonly #held = new Set<Held>();
   #total = 0;
   #givenUp = 0;
 
-  constructor(bounds: AnswerBounds) {
+  constructor(bounds: () => AnswerBounds) {
     this.#bounds = bounds;
   }
 
@@ -57,8 +57,9 @@ export class GatheredBytes {
         if (!this.#held.has(held)) return;
         held.bytes += bytes;
         this.#total += bytes;
-        if (held.bytes > this.#bounds.ofAnswer) throw tooLarge(this.#bounds.ofAnswer);
-        if (this.#total > this.#bounds.ofAll) this.#giveUpFor(held);
+        const { ofAnswer, ofAll } = this.#bounds();
+        if (held.bytes > ofAnswer) throw tooLarge(ofAnswer);
+        if (this.#total > ofAll) this.#giveUpFor(held);
       },
       release: () => this.#release(held),
     };
