@@ -54,7 +54,9 @@ export class Reloads implements AsyncDisposable, ReloadCounts {
 
   /** Applies new settings, or logs their fault and changes nothing. Never rejects. */
   reload(reload: Reload): Promise<void> {
-    return (this.#turn = this.#turn.then(() => this.#reload(reload)));
+    const { log } = this.#options;
+    const fail = (error: unknown): void => log.error({ err: error }, "the settings could not be applied");
+    return (this.#turn = this.#turn.then(() => this.#reload(reload)).catch(fail));
   }
 
   async #reload({ read, actor, apply }: Reload): Promise<void> {
