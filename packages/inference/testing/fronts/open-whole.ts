@@ -111,7 +111,7 @@ async function isAnswering(url: string): Promise<boolean> {
 }
 
 /** Asks the Python that is next to the front's program. */
-function vllmVersionOf(program: FrontProgram): string {
+export function vllmVersionOf(program: FrontProgram): string {
   const python = join(dirname(programOf(program)), "python");
   const code = "from importlib.metadata import version; print(version('vllm'))";
   return execFileSync(python, ["-c", code], { encoding: "utf8" }).trim();

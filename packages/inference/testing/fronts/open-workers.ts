@@ -6,9 +6,8 @@ import type { Answer } from "../remote-places.ts";
 import { forward, modelName, startVllm } from "../vllm/start-vllm.ts";
 import type { KnownFront, WorkerKind } from "./known-fronts.ts";
 import { openWhole } from "./open-whole.ts";
-import { openMockers } from "./open-mockers.ts";
+import { openDynamo } from "./open-dynamo.ts";
 import { readMetrics, sumOf } from "./read-metrics.ts";
-import { programOf } from "./start-front.ts";
 
 /** One of the engines between which a front chooses. */
 export interface FrontWorker extends AsyncDisposable {
@@ -50,7 +49,7 @@ type Wanted = Pick<KnownFront, "protocol" | "onlyModel" | "dropsSalt">;
  */
 export function openWorkersOf(front: KnownFront, kind: WorkerKind, more: readonly string[]): Promise<FrontWorkers> {
   if (front.whole) return openWhole(front.name, front.whole, front.program ? [] : more);
-  if (front.workers === "mocker" && front.program) return openMockers(programOf(front.program));
+  if (front.hasOwnWorkers === true && front.program) return openDynamo(front.program, kind);
   return openFrontWorkers(kind, front);
 }
 

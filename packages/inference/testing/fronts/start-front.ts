@@ -130,7 +130,8 @@ const withoutProgram = (workers: readonly string[]): StartedFront => ({
   [Symbol.asyncDispose]: async () => undefined,
 });
 
-function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+/** Signals a process that leads a group, and the others of its group. */
+export function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {

@@ -5,10 +5,10 @@ import { miniFolder } from "../start-scripted-vllm.ts";
 import type { Places, WholeProgram } from "./known-fronts.ts";
 
 /** Dynamo of PyTorch is off: it needs a compiler, and without one the first request for log-probabilities ends vLLM. */
-const variables = { HF_HUB_OFFLINE: "1", VLLM_NO_USAGE_STATS: "1", TORCHDYNAMO_DISABLE: "1" };
+export const variables = { HF_HUB_OFFLINE: "1", VLLM_NO_USAGE_STATS: "1", TORCHDYNAMO_DISABLE: "1" };
 
 /** The settings of each vLLM. It refuses requests beyond 32 that run or wait: two engines of one vLLM share this number. */
-const engineSettings = {
+export const engineSettings = {
   enforce_eager: true,
   enable_chunked_prefill: false,
   enable_prompt_tokens_details: true,
@@ -23,7 +23,7 @@ const engineSettings = {
 };
 
 /** Returns settings as arguments of `vllm serve`. */
-const flagsOf = (settings: object): string[] =>
+export const flagsOf = (settings: object): string[] =>
   Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
     const flag = name.replaceAll("_", "-");
     if (typeof value === "boolean") return [value ? `--${flag}` : `--no-${flag}`];
