@@ -18,6 +18,7 @@ const keys: Readonly<Record<string, KeyRules>> = {
   expired: { state: "expired" },
   disabled: { state: "disabled" },
   spent: { isSpent: true },
+  raised: { isRaised: true },
   requests: { requestsPerMinute: 12 },
   tokens: { tokensPerMinute: 100 },
   concurrency: { concurrency: 1 },

@@ -3,7 +3,16 @@ import { limit } from "./contract/contract.ts";
 import type { ProfileName, Selection } from "./contract/select-clauses.ts";
 
 /** Keys in a special state, which only the implementer can create. */
-export const keyRoles = ["expired", "disabled", "spent", "requests", "tokens", "concurrency", "restricted"] as const;
+export const keyRoles = [
+  "expired",
+  "disabled",
+  "spent",
+  "raised",
+  "requests",
+  "tokens",
+  "concurrency",
+  "restricted",
+] as const;
 export type KeyRole = (typeof keyRoles)[number];
 
 /** The declarations of an implementer about an implementation, and the keys and hooks that the suite may use: the file that

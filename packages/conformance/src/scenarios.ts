@@ -14,6 +14,9 @@ const paced = [" two", " three", " four"].flatMap((word) => [{ wait_ms: paceMs }
 export const pacedText = "one two three four";
 /** The pause between two tokens of the endless scenario. */
 export const endlessPaceMs = 20;
+/** The number of texts of the slow scenario, which takes at least 50 ms for each. */
+const slowTexts = 60;
+export const slowText = "on ".repeat(slowTexts);
 export const wideCharacters = ["a😀", "é", "👩‍👩‍👧", "שלום"];
 /** Text around the characters that some readers of lines split at, apart from CR and LF. */
 export const lineEndText = "a\u0085b\u2028c\u2029d\u000be\u000cf\u001cg\u001dh\u001ei\u007fj";
@@ -43,7 +46,7 @@ export function scenariosFor(profile: ConformanceProfile): Readonly<Record<strin
     "conformance-stall": [role, text("one"), { stall: true }],
     "conformance-never": [{ stall: true }],
     "conformance-endless": [role, { repeat: 100_000, steps: [text("on "), { wait_ms: endlessPaceMs }] }],
-    "conformance-slow": [role, { repeat: 60, steps: [text("on "), { wait_ms: 50 }] }, stop],
+    "conformance-slow": [role, { repeat: slowTexts, steps: [text("on "), { wait_ms: 50 }] }, stop],
     "conformance-flood": [role, { repeat: 40_000, steps: [text("on ".repeat(400))] }, stop],
     "conformance-long": [role, { repeat: 400, steps: [text("on ")] }, stop],
     "conformance-death": [role, text("one"), text(" two"), { wait_ms: 200 }, { die: true }],

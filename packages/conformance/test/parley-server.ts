@@ -31,6 +31,7 @@ const keyFlags = (): Readonly<Record<KeyRole, readonly string[]>> => ({
   tokens: ["--tokens-per-minute", "100"],
   concurrency: ["--concurrency", "1"],
   spent: ["--budget-usd", "0"],
+  raised: ["--budget-usd", "0"],
   disabled: [],
   restricted: ["--models", "vendor/model-1"],
 });
@@ -127,6 +128,8 @@ async function createKey(role: string, flags: readonly string[], env: NodeJS.Pro
   const { stdout } = await run(node, [cli, "keys", "create", "--name", role, ...flags], { env, cwd: root });
   const [, id = ""] = /^id +(\S+)/m.exec(stdout) ?? [];
   const [, file = ""] = /^key +in (\S+)/m.exec(stdout) ?? [];
+  const raise = ["--raise-usd", "0.000000001", "--raise-until", "1d"];
+  if (role === "raised") await run(node, [cli, "keys", "update", id, ...raise], { env, cwd: root });
   if (role === "disabled") await run(node, [cli, "keys", "disable", id], { env, cwd: root });
   return readFileSync(file, "utf8").trim();
 }

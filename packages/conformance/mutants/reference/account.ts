@@ -61,21 +61,16 @@ const stateOf = (key: Key): Record<string, unknown> => ({
   label: "reference",
   models: modelIds.filter((id) => isOffered(id, key)),
   limits: { requests: limitOf(key.requests), tokens: limitOf(key.tokens) },
-  budgets:
-    key.rules.isSpent === true
-      ? [
-          {
-            scope: "key",
-            limit_usd: "0.5",
-            usage_usd: "0.5",
-            remaining_usd: "0",
-            period: "day",
-            time_zone: "UTC",
-            resets_at: new Date(Math.ceil((Date.now() + 1) / 86_400_000) * 86_400_000).toISOString(),
-          },
-        ]
-      : [],
+  budgets: [budgetOf(key)].filter((budget) => budget !== undefined),
 });
+
+/** The budget of a key that cannot pay for a request. */
+export function budgetOf({ rules }: Key): Record<string, string> | undefined {
+  const amounts = { scope: "key", limit_usd: "0.5", usage_usd: "0.5", remaining_usd: "0" };
+  const tomorrow = new Date(Math.ceil((Date.now() + 1) / 86_400_000) * 86_400_000).toISOString();
+  if (rules.isSpent === true) return { ...amounts, period: "day", time_zone: "UTC", resets_at: tomorrow };
+  return rules.isRaised === true ? { ...amounts, raised_usd: "0.5", raised_until: tomorrow } : undefined;
+}
 
 const limitOf = (bucket: Bucket): Record<string, unknown> => ({
   limit: bucket.limit,

@@ -1,3 +1,4 @@
+import { budgetOf } from "./account.ts";
 import type { Body, Meter } from "./answers.ts";
 import type { Key } from "./keys.ts";
 import type { Row } from "./mutant.ts";
@@ -9,7 +10,8 @@ const reserved = 10;
 
 /** Checks a request before its body is read. */
 export function enter(key: Key): Violation | undefined {
-  if (key.rules.isSpent === true) return fault("insufficient_quota", null, "The budget is spent.", 402);
+  const budget = budgetOf(key);
+  if (budget) return { ...fault("insufficient_quota", null, "The budget is spent.", 402), details: { budget } };
   if (key.requests.left < 1) return limited("requests", key.requests.waitFor(1));
   if (key.running >= (key.rules.concurrency ?? Infinity)) return limited("concurrency", 1000);
   return undefined;

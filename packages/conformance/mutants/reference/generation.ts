@@ -67,10 +67,14 @@ export async function run(
 }
 
 function watchCaller(generation: Generation): void {
-  const { response, world } = generation.call;
+  const { response, world, head } = generation.call;
   response.once("close", () => {
-    const unnoticed = generation.body["stream"] === true ? "hang-up-unnoticed" : "plain-hang-up-unnoticed";
-    if (response.writableFinished || world.mutant.flags?.has(unnoticed) === true) return;
+    const { flags } = world.mutant;
+    const isStream = generation.body["stream"] === true;
+    const unnoticed = isStream ? "hang-up-unnoticed" : "plain-hang-up-unnoticed";
+    if (response.writableFinished || flags?.has(unnoticed) === true) return;
+    const mayBeRepeated = !isStream && head.headers["idempotency-key"] !== undefined;
+    if (mayBeRepeated && flags?.has("left-call-stopped") !== true) return;
     generation.outcome = "left";
     generation.gone.abort(new Error("the caller has left"));
   });

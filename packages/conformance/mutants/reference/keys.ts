@@ -5,6 +5,8 @@ export interface KeyRules {
   readonly tokensPerMinute?: number;
   readonly concurrency?: number;
   readonly isSpent?: boolean;
+  /** Its budget is raised, and does not pay for a request. */
+  readonly isRaised?: boolean;
   readonly models?: readonly string[];
 }
 

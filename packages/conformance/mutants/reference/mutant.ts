@@ -102,6 +102,8 @@ export type Flag =
   | "reused-key-answered"
   | "repetition-runs"
   | "failure-kept"
+  | "left-call-stopped"
+  | "left-answer-dropped"
   | "repetition-charged"
   | "repetition-unmarked"
   | "full-queue-waits"

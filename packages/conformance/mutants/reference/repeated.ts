@@ -46,7 +46,8 @@ export async function once(
   const written = collect(response);
   const reply = await run();
   const isWhole = reply ? reply.status === 200 : written.join("").endsWith("data: [DONE]\n\n");
-  if (isWhole) claim.answer = reply ?? { status: 200, headers: streamHeaders, body: written.join("") };
+  const isDropped = response.destroyed && flags?.has("left-answer-dropped") === true;
+  if (isWhole && !isDropped) claim.answer = reply ?? { status: 200, headers: streamHeaders, body: written.join("") };
   else if (flags?.has("failure-kept") !== true) world.repeatable.delete(place);
   return reply;
 }

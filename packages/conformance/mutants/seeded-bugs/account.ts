@@ -1,4 +1,4 @@
-import { isRecord, listAt } from "../../src/judge/read.ts";
+import { isRecord, listAt, valueAt } from "../../src/judge/read.ts";
 import type { Mutant } from "../reference/mutant.ts";
 import { flagged, lacking, replied } from "./mutate.ts";
 import type { Json, SeededBugs } from "./mutate.ts";
@@ -11,6 +11,15 @@ const onPath = (start: string, edit: (body: Json) => Partial<Parameters<NonNulla
 const receipts = (edit: (receipt: Json) => Json): Mutant => onPath("/v1/usage/", (body) => ({ body: edit(body) }));
 const keyStates = (edit: (state: Json) => Json): Mutant => onPath("/v1/key", (body) => ({ body: edit(body) }));
 const budgetsOf = (state: Json): readonly Json[] => listAt(state, "/budgets").filter(isRecord);
+
+/** Changes the budget that a 402 names. */
+const refusals = (edit: (budget: Json) => Json | undefined): Mutant =>
+  replied((reply) => {
+    const budget = valueAt(reply.body, "/error/details/budget");
+    if (!isRecord(reply.body) || !isRecord(budget)) return {};
+    const error = { ...Object(reply.body["error"]), details: { budget: edit(budget) } };
+    return { body: { ...reply.body, error } };
+  });
 
 const notFound = (code: string, param: string | null): Json => ({
   error: { message: "There is none.", type: "invalid_request_error", param, code },
@@ -46,6 +55,16 @@ export const account: SeededBugs = {
         }
       : {},
   ),
+  "raise-end-untold": keyStates((state) => ({
+    ...state,
+    budgets: budgetsOf(state).map((budget) => lacking(budget, "raised_until")),
+  })),
+  "ended-raise-shown": keyStates((state) => ({
+    ...state,
+    budgets: budgetsOf(state).map((budget) => ({ ...budget, raised_until: "2020-01-01T00:00:00.000Z" })),
+  })),
+  "raise-untold-in-refusal": refusals((budget) => lacking(lacking(budget, "raised_usd"), "raised_until")),
+  "spent-budget-unnamed": refusals(() => undefined),
   "spent-budget-hidden": keyStates((state) => ({ ...state, budgets: [] })),
   "repetition-generated-again": replied((reply, head) =>
     head.headers["idempotency-key"] !== undefined && reply.headers["idempotent-replayed"] === "true"
@@ -67,6 +86,8 @@ export const account: SeededBugs = {
   "reused-key-answered": flagged("reused-key-answered"),
   "repetition-charged": flagged("repetition-charged"),
   "failure-kept": flagged("failure-kept"),
+  "left-call-stopped": flagged("left-call-stopped"),
+  "left-answer-dropped": flagged("left-answer-dropped"),
   "idempotency-keys-shared": flagged("idempotency-shared"),
   "malformed-idempotency-key-accepted": flagged("odd-keys-accepted"),
   "reset-in-the-past": keyStates((state) => ({

@@ -49,7 +49,7 @@ export interface paths {
          *     way to stop a stream (STRM-32), and any other answer unless it has an `Idempotency-Key` (STRM-42).
          *
          *     **Calls that may be repeated.** With an `Idempotency-Key`, the whole answer is kept for a time that the operator
-         *     sets, by default 24 hours, for this key of the caller (IDEM-01 to IDEM-07). A request with the same
+         *     sets, by default 24 hours, for this key of the caller (IDEM-01 to IDEM-08). A request with the same
          *     `Idempotency-Key` and the same body, byte by byte, gets it again under a request id of its own, with
          *     `Idempotent-Replayed: true`, and is not charged. It counts as one request of the minute. While the first one runs,
          *     it gets 409. Another body gets 422. An answer that is not whole is not kept, so a repetition runs again. If the
@@ -133,7 +133,7 @@ export interface paths {
         /**
          * Show the own key
          * @description Returns the limits and budgets of the key that asks, how much of each is left, and when it starts again (ACCT-06 to
-         *     ACCT-09). It never returns a part of the key itself (AUTH-10).
+         *     ACCT-10). It never returns a part of the key itself (AUTH-10).
          *
          *     It needs a key (AUTH-14), counts towards no limit and costs nothing. A key whose budget is spent may ask, too.
          *     Errors have the same envelope as everywhere (ERR-01).
@@ -1130,7 +1130,7 @@ export interface components {
             remaining_usd?: string;
             /** @description With `invalid_api_key`, the reason why a signed token of an identity provider is refused, for a service that takes such tokens. It quotes nothing of the token. */
             token_fault?: string;
-            /** @description With `insufficient_quota`, the budget that refuses the request, as retrieveKey shows it. Of several, it is the one that has least left, or of spent ones the one that starts again last. */
+            /** @description With `insufficient_quota`, the budget that refuses the request, as retrieveKey shows it (ACCT-10). Of several, it is the one that has least left, or of spent ones the one that starts again last. */
             budget?: components["schemas"]["KeyBudget"];
         };
         /**
@@ -1531,7 +1531,7 @@ export interface components {
          * @example order-4711/attempt-2
          */
         XClientRequestId: string;
-        /** @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). If the caller leaves while an answer that is not streamed is generated, it is finished for the repetition. A key that breaks the rule is refused with 400 `invalid_value`. */
+        /** @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-08). If the caller leaves while an answer that is not streamed is generated, it is finished for the repetition. A key that breaks the rule is refused with 400 `invalid_value`. */
         IdempotencyKey: string;
     };
     requestBodies: never;
@@ -1680,7 +1680,7 @@ export interface operations {
                  * @example order-4711/attempt-2
                  */
                 "X-Client-Request-Id"?: components["parameters"]["XClientRequestId"];
-                /** @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-07). If the caller leaves while an answer that is not streamed is generated, it is finished for the repetition. A key that breaks the rule is refused with 400 `invalid_value`. */
+                /** @description A name of your choice for this call, of 1 to 255 printable ASCII characters (0x20 to 0x7e), such as a UUID. A call with a name that was used before, and the same body, is not answered by the model again (IDEM-01 to IDEM-08). If the caller leaves while an answer that is not streamed is generated, it is finished for the repetition. A key that breaks the rule is refused with 400 `invalid_value`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;

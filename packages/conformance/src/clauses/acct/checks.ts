@@ -33,6 +33,16 @@ const receiptsOf = (context: Context): readonly (readonly [asked: Answer, receip
 const budgetsOf = (answer: Answer): readonly Record<string, unknown>[] =>
   listAt(answer.json, "/budgets").filter(isRecord);
 
+/** Demands that one of the budgets has a raise, which is a part of it and ends later. */
+function mustShowRaise(answer: Answer, budgets: readonly Record<string, unknown>[]): void {
+  const raised = budgets.find((budget) => budget["raised_usd"] !== undefined);
+  must(raised !== undefined, answer, "a budget with raised_usd", `the budgets ${show(budgets)}`);
+  const { raised_usd: usd, limit_usd: limit, raised_until: until } = raised;
+  must(Number(usd) <= Number(limit), answer, `a limit_usd of at least ${show(usd)}`, `limit_usd ${show(limit)}`);
+  const isLater = Date.parse(String(until)) > Date.parse(answer.exchange.startedAt);
+  must(isLater, answer, "a raised_until in the future", `raised_until ${show(until)}`);
+}
+
 const receiptChecks: readonly Check[] = [
   checkOf(
     "ACCT-01",
@@ -163,6 +173,20 @@ const keyChecks: readonly Check[] = [
         must(isLater, answer, "a resets_at in the future", `resets_at ${show(budget["resets_at"])}`);
       }
       return budgets.length > 0 ? `${budgets.length} budgets` : cannot("no key of the profile has a budget");
+    },
+  ),
+  checkOf(
+    "ACCT-10",
+    "Asks for the state of a key with a raised budget, and sends a request that it does not pay for.",
+    ["a raised budget"],
+    (context) => {
+      const [state, refusal] = context.answers("a raised budget");
+      if (!state || !refusal) cannot("the requests were not answered");
+      mustShow(state, "KeyState");
+      mustRefuse(refusal, { status: 402, code: "insufficient_quota" });
+      mustShowRaise(state, budgetsOf(state));
+      mustShowRaise(refusal, [valueAt(refusal.json, "/error/details/budget")].filter(isRecord));
+      return "a raise and its end, twice";
     },
   ),
 ];

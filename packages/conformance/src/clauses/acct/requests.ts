@@ -96,4 +96,12 @@ export const steps: readonly Step[] = [
       return [keyRequest(context, "spent")];
     },
   },
+  {
+    name: "a raised budget",
+    needs: ["models"],
+    requests: (context) => {
+      needsKey(context, "raised");
+      return [keyRequest(context, "raised"), chat(context, { max_completion_tokens: 1 }, { key: "raised" })];
+    },
+  },
 ];

@@ -4,6 +4,7 @@ import type { Context } from "../../judge/context.ts";
 import { cannot, must, show, showHeader } from "../../judge/finding.ts";
 import { givenCompletion, isCompletion, isRecord, mustRefuse, valueAt } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
+import { slowText } from "../../scenarios.ts";
 import { steps } from "./requests.ts";
 
 const replayed = "idempotent-replayed";
@@ -19,6 +20,20 @@ function pairOf(context: Context, step: string): readonly [first: Answer, second
 /** The events of an answer without comments, or its body. */
 const contentOf = (answer: Answer): string =>
   answer.mediaType === "text/event-stream" ? answer.stream.events.map(({ data }) => data).join("\n") : answer.text;
+
+/** The time at which an exchange ended, in Unix milliseconds. */
+const endOf = ({ exchange }: Answer): number => Date.parse(exchange.startedAt) + exchange.endedMs;
+
+/** Demands that the records of an answer have no cost. */
+function mustBeFree(context: Context, answer: Answer): void {
+  const charged = recordsOf(context, answer).find((record) => Number(valueAt(record, "/cost_usd") ?? 0) !== 0);
+  must(charged === undefined, answer, "no charge", `the charge ${show(charged)}`);
+}
+
+function recordsOf(context: Context, { name }: Answer): readonly unknown[] {
+  const record = context.record(name);
+  return (Array.isArray(record) ? record : [record]).filter(isRecord);
+}
 
 const checks: readonly Check[] = [
   checkOf(
@@ -58,13 +73,8 @@ const checks: readonly Check[] = [
     ["a repeated call"],
     (context) => {
       const [first, second] = pairOf(context, "a repeated call");
-      const recordsOf = ({ name }: Answer): readonly unknown[] => {
-        const record = context.record(name);
-        return (Array.isArray(record) ? record : [record]).filter(isRecord);
-      };
-      const charged = recordsOf(second).find((record) => Number(valueAt(record, "/cost_usd") ?? 0) !== 0);
-      must(charged === undefined, second, "no charge", `the charge ${show(charged)}`);
-      return recordsOf(first).length > 0 ? "no charge" : cannot("not even the first answer is recorded");
+      mustBeFree(context, second);
+      return recordsOf(context, first).length > 0 ? "no charge" : cannot("not even the first answer is recorded");
     },
   ),
   checkOf(
@@ -102,6 +112,24 @@ const checks: readonly Check[] = [
         .answers("malformed idempotency keys")
         .map((answer) => mustRefuse(answer, wanted))
         .join("; ");
+    },
+  ),
+  checkOf(
+    "IDEM-08",
+    "Disconnects from a plain answer that is being generated, and sends its request again.",
+    ["a repetition of a call that was left"],
+    (context) => {
+      const [first, second, ...later] = context.answers("a repetition of a call that was left");
+      if (first?.exchange.end !== "disconnected") cannot("the suite could not disconnect before the answer");
+      if (second?.status !== 409 || endOf(second) > endOf(first)) cannot("the answer was not yet generated");
+      // The first answer may still be generated.
+      const again = later.find(({ status }) => status !== 409) ?? later.at(-1);
+      must(again !== undefined && isCompletion(again), again, "status 200 with the answer", again?.summary ?? "none");
+      must(again.header(replayed) === "true", again, `the header ${replayed}: true`, showHeader(again, replayed));
+      const text = valueAt(again.json, "/choices/0/message/content");
+      must(text === slowText, again, `the whole text ${show(slowText)}`, `the text ${show(text)}`);
+      mustBeFree(context, again);
+      return "the answer was finished, and came again";
     },
   ),
 ];

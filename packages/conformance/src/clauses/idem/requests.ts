@@ -4,7 +4,7 @@ import { cannot } from "../../judge/finding.ts";
 import { chat, play } from "../../requests/chat-request.ts";
 import type { ChatOptions, Members } from "../../requests/chat-request.ts";
 import { needsScript, scripted } from "../../requests/scripted-request.ts";
-import type { HttpRequest } from "../../wire/http-request.ts";
+import type { Behaviour, HttpRequest } from "../../wire/http-request.ts";
 
 /** Keys of this run: a service may remember those of earlier runs for a day. */
 const run = crypto.randomUUID();
@@ -50,6 +50,25 @@ export const steps: readonly Step[] = [
       },
     },
   ),
+  {
+    name: "a repetition of a call that was left",
+    needs: ["models"],
+    when: "background",
+    how: "side by side",
+    isRecorded: true,
+    requests: (context) => {
+      needsScript(context);
+      const members = { ...play("conformance-slow"), max_completion_tokens: undefined };
+      const asked = (behaviour: Behaviour): HttpRequest => keyed(context, "left", members, { behaviour });
+      return [
+        asked({ disconnectAfterMs: 2000 }),
+        // It shows that the first one runs.
+        asked({ delayMs: 800 }),
+        asked({ delayMs: 5000 }),
+        asked({ delayMs: 9000 }),
+      ];
+    },
+  },
   {
     name: "a key with another body",
     needs: ["models", "a repeated call"],

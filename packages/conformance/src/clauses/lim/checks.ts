@@ -1,3 +1,4 @@
+import { faultsOf } from "../../contract/contract.ts";
 import { checkOf } from "../../judge/check.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
@@ -146,9 +147,13 @@ const checks: readonly Check[] = [
       return answers.some(isCompletion) ? `${refused.length} refused at once` : cannot("nothing was accepted");
     },
   ),
-  checkOf("LIM-15", "Asks with a key whose budget is spent.", ["a spent budget", "plain"], (context) =>
-    mustRefuse(context.answer("a spent budget"), { status: 402, code: "insufficient_quota" }),
-  ),
+  checkOf("LIM-15", "Asks with a key whose budget is spent.", ["a spent budget", "plain"], (context) => {
+    const answer = context.answer("a spent budget");
+    const seen = mustRefuse(answer, { status: 402, code: "insufficient_quota" });
+    const [fault] = faultsOf("KeyBudget", valueAt(answer.json, "/error/details/budget"));
+    must(fault === undefined, answer, "the budget in error.details.budget", fault ?? "");
+    return seen;
+  }),
   checkOf("LIM-16", "Sends a prompt that alone is above the tokens a minute.", ["beyond the tokens"], (context) => {
     const answer = context.answer("beyond the tokens");
     mustRefuse(answer, { status: 429, code: "rate_limit_exceeded" });

@@ -130,7 +130,7 @@ test("IDEM-05 STRM-32 a stream that its client has left is stopped, and a repeti
   expect([next.status, next.headers.get("idempotent-replayed")]).toEqual([200, null]);
 });
 
-test("STRM-42 a plain answer that its client has left goes on, and a repetition gets it for nothing", async () => {
+test("IDEM-08 a plain answer that its client has left goes on, and a repetition gets it for nothing", async () => {
   const init = once(await server().makeKey());
   const id = await leave(play("slow"), init);
   const again = await until(

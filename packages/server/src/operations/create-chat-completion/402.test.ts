@@ -23,6 +23,14 @@ test("LIM-15 LIM-02 a spent budget, to the last decimal", async () => {
   expect(await server().refuse({ ...request, stream: true }, key)).toMatchObject({ status: 402 });
 });
 
+test("ACCT-10 a raised budget that pays for no request, with the raise and its end", async () => {
+  const budgetRaise = { usd: "0.000000001", untilMs: Date.parse("2099-12-31T12:00:00Z") };
+  const raised = { raised_usd: "0.000000001", raised_until: "2099-12-31T12:00:00.000Z" };
+  const refusal = await server().refuse(say("a"), withKey(await server().makeKey({ budgetUsd: "0", budgetRaise })));
+  expect(refusal).toMatchObject({ status: 402, details: { remaining_usd: "0.000000001", budget: raised } });
+  expect(refusal.message).toContain("(raised by 0.000000001 until 2099-12-31T12:00:00.000Z), is left.");
+});
+
 test("LIM-15 the spent budget of a month, with the day when it starts again", async () => {
   const { usage } = await server().complete(say("a b c"));
   const key = withKey(await server().makeKey({ budgetUsd: "1000", monthlyBudgetUsd: usage.cost_usd }));

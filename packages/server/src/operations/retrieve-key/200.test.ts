@@ -76,7 +76,7 @@ test("ACCT-08 ACCT-09 an unspent budget is whole, and says when it starts again"
   ]);
 });
 
-test("a raised budget says how much of it is the raise, and until when", async () => {
+test("ACCT-10 a raised budget says how much of it is the raise, and until when", async () => {
   const untilMs = Date.parse("2099-12-31T12:00:00Z");
   const budgetRaise = { usd: "0.25", untilMs };
   const seenWith = async (raise: typeof budgetRaise) => {
