@@ -25,5 +25,17 @@ export function validatorOf(schema: SchemaObject): (value: unknown) => boolean {
       ? new Ajv(options)
       : new Ajv2020(options);
   addFormats.default(ajv);
-  return ajv.compile(schema);
+  return ajv.compile(separateContains(schema));
 }
+
+/**
+ * Moves `contains` into a schema of its own wherever it stands beside the schemas of a tuple. There, ajv 8 takes the result of the
+ * tuple's last item for that of `contains`, so that `[]` contains everything.
+ */
+const separateContains = (schema: SchemaObject): SchemaObject =>
+  JSON.parse(JSON.stringify(schema), (_name, value: SchemaObject) => {
+    const { contains, minContains, maxContains, ...rest } = Object(value) as SchemaObject; // a number has no members
+    if (contains === undefined || !Array.isArray(rest["prefixItems"] ?? rest["items"])) return value;
+    const { allOf } = rest;
+    return { ...rest, allOf: [...(Array.isArray(allOf) ? allOf : []), { contains, minContains, maxContains }] };
+  }) as SchemaObject;
