@@ -16,8 +16,8 @@ export interface Running {
 /** From SIGTERM to SIGKILL. */
 const graceMs = 5000;
 
-/** The CPU priority that Parley gives vLLM on a processor, as a nice value. */
-const likeVllm = 10;
+/** The nice value of steps beside vLLM: three times the share of vLLM, to which Parley gives 10, and a third of the usual one. */
+const besideVllm = 5;
 
 /** Starts a program in the root of the repository. Its output is appended to the log. */
 export async function startProcess(
@@ -70,8 +70,8 @@ export async function runToEnd(
 /** Lowers the priority of a process and, where Linux schedules sessions as groups, of its session. */
 function lowerPriority(pid: number): void {
   try {
-    setPriority(pid, likeVllm);
-    writeFileSync(`/proc/${pid}/autogroup`, String(likeVllm));
+    setPriority(pid, besideVllm);
+    writeFileSync(`/proc/${pid}/autogroup`, String(besideVllm));
   } catch {
     // The process has ended already, or sessions are no groups here.
   }
