@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, writeFileSync } from "node:fs";
-import { setPriority } from "node:os";
+import { createWriteStream } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
+import { lowerCpuPriority } from "@parley/common/lower-cpu-priority";
 import { root } from "../root.ts";
 import type { Command } from "../command.ts";
 
@@ -16,7 +16,7 @@ export interface Running {
 /** From SIGTERM to SIGKILL. */
 const graceMs = 5000;
 
-/** The nice value of steps beside vLLM: three times the share of vLLM, to which Parley gives 10, and a third of the usual one. */
+/** The nice value of steps that run beside vLLM. They get three times the processor time of vLLM, to which Parley gives 10. */
 const besideVllm = 5;
 
 /** Starts a program in the root of the repository. Its output is appended to the log. */
@@ -31,7 +31,7 @@ export async function startProcess(
   // `node` means the Node that runs this process.
   const file = program === "node" ? process.execPath : program;
   const child = spawn(file, args, { cwd: root, detached: true, stdio: ["ignore", log, log], env: environment });
-  if (isBesideVllm && child.pid !== undefined) lowerPriority(child.pid);
+  if (isBesideVllm && child.pid !== undefined) lowerCpuPriority(child.pid, besideVllm);
   const { promise: exitCode, resolve } = Promise.withResolvers<number>();
   child.on("error", (error) => log.write(`${error.message}\n`, () => resolve(1)));
   child.on("exit", (code) => {
@@ -65,16 +65,6 @@ export async function runToEnd(
   stop.removeEventListener("abort", onStop);
   stop.throwIfAborted();
   return exitCode;
-}
-
-/** Lowers the priority of a process and, where Linux schedules sessions as groups, of its session. */
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, besideVllm);
-    writeFileSync(`/proc/${pid}/autogroup`, String(besideVllm));
-  } catch {
-    // The process has ended already, or sessions are no groups here.
-  }
 }
 
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {

@@ -41,9 +41,9 @@ tokens at the pace of an engine, count cached blocks and ignore \`cache_salt\`, 
   that one worker got everything.
 - **worker killed**: the busier worker is killed while both answer eight requests. In every row, each answer of the dead worker ended
   with an error event, none with a clean end. The cell has the later requests that failed, before ten in a row were answered.
-  A vLLM with two engines ends as a whole. In the row \`vllm-router-ranks\` it was started again at once, while other programs kept the
-  machine busy, and the time includes this start. In the row \`vllm-data-parallel\` it was not started again, and the measurement ended
-  after two minutes.
+  If one engine of a vLLM with two engines is killed, the whole vLLM ends. For the row \`vllm-router-ranks\`, it was started again at
+  once, on a busy machine, and the time includes this start. For the row \`vllm-data-parallel\`, nobody started it again, and the
+  measurement ended after two minutes.
 - **contract**: the cases of the engines' contract (\`packages/inference/test/engine-contract\`) that pass through the front. Only real
   engines can be tried.
 - **workers full**: all workers refuse with 503, as a vLLM whose queue is full; then they answer again. Programs that start both vLLM

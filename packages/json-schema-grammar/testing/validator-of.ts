@@ -29,8 +29,8 @@ export function validatorOf(schema: SchemaObject): (value: unknown) => boolean {
 }
 
 /**
- * Moves `contains` into a schema of its own wherever it stands beside the schemas of a tuple. There, ajv 8 takes the result of the
- * tuple's last item for that of `contains`, so that `[]` contains everything.
+ * Moves `contains` into a schema of its own if its schema also has `prefixItems`, or `items` with a list. Both keywords of ajv 8
+ * write to one variable, so an empty array would always pass `contains`.
  */
 const separateContains = (schema: SchemaObject): SchemaObject =>
   JSON.parse(JSON.stringify(schema), (_name, value: SchemaObject) => {

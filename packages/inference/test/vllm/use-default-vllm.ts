@@ -9,7 +9,7 @@ beforeAll(async () => {
   started = startVllm({ report: (event) => void process.stdout.write(`${JSON.stringify(event)}\n`) });
   await started.vllm.engine.whenReady();
 });
-// If vLLM ends, only the test that runs then fails.
+// Each test waits until vLLM is ready. So a crash of vLLM fails one test, and not all that follow.
 beforeEach(() => started.vllm.engine.whenReady());
 afterAll(() => started[Symbol.asyncDispose]());
 

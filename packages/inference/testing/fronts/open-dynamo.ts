@@ -98,7 +98,7 @@ async function openWorker(
   return { url, asked, kill, [Symbol.asyncDispose]: kill };
 }
 
-/** Returns a free port below 32768: Dynamo 1.6.1 reads the port of its metrics as a signed number of 16 bits. */
+/** Returns a free port below 32768. Dynamo 1.6.1 reads the port of its metrics as a signed 16-bit number, so a higher one fails. */
 async function lowPort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);

@@ -55,7 +55,7 @@ export function performAsUser(state: ManagedState, config: Config): Perform {
   return performFor({ state, refused, resolveModel: modelResolver(config), nowMs: Date.now }, userActor());
 }
 
-/** Returns the user of this process as an actor. @param agent the way on which the user acts */
+/** Returns the user of this process as an actor. @param agent the program or signal by which the user acts */
 export const userActor = (agent = `parley/${ownVersion}`): Actor => ({
   kind: "user",
   name: userName(),

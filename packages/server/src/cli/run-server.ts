@@ -19,7 +19,7 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 /**
  * Starts a server, reports the progress, serves until a signal stops it, and drains. Rejects with a message for the
  * operator.
- * @param readAgain reads the configuration again. SIGHUP asks for it
+ * @param readAgain reads the configuration again, on SIGHUP
  */
 export async function runServer(config: Config, output: ProcessLog, readAgain: () => Config): Promise<void> {
   const { log } = output;
@@ -124,7 +124,7 @@ function progressReporter(progress: Progress, log: Log, stopping: AbortSignal): 
   };
 }
 
-/** Makes the first key, unless there is a key already. */
+/** Makes a key if the store has none and the configuration names none. */
 async function firstKey(config: Config, server: RunningServer): Promise<Delivered | undefined> {
   if (config.apiKey !== undefined) return undefined;
   const key = await makeFirstKey(server.keys, performAsUser(server.state, config));
@@ -176,7 +176,7 @@ const curl = (base: string, key: string, model: string): string =>
   ].join("\n");
 
 /**
- * Reads the settings again on SIGHUP. A terminal that closes sends the same signal to the programs in it. Then the server
+ * Reads the settings again on SIGHUP. A terminal that closes also sends SIGHUP to the programs in it. In that case the server
  * stops.
  */
 function reloadOnSignal(starting: Promise<RunningServer>, readAgain: () => Config, stopping: AbortSignal): void {

@@ -113,7 +113,7 @@ export function compareConfigs(current: Config, next: Config): ConfigDifference 
   return { before, after, restart };
 }
 
-/** Returns the members with different values, each by its name in the file, with both values. */
+/** Compares two settings of a model. Returns each member whose value differs: its name in the file, and both values. */
 const membersThatDiffer = (
   members: Partial<Record<keyof ModelConfig, string>>,
   model: ModelConfig,

@@ -12,10 +12,13 @@ const busyCode = 5;
 export const isLocked = (error: unknown): boolean =>
   error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === busyCode;
 
-/** Makes statements fail at once while another process has locked the database. SQLite would block the thread. */
+/** Makes each statement fail at once while another process has locked the database. By default, SQLite blocks the thread. */
 export const neverBlock = (database: DatabaseSync): void => database.exec("PRAGMA busy_timeout = 0");
 
-/** Runs a last change, and lets SQLite block the thread while another process has locked the database. */
+/**
+ * Makes a change at the end of the process, when nothing else can run. While another process has locked the database, this blocks
+ * the thread.
+ */
 export function blocking<T>(database: DatabaseSync, change: () => T): T {
   database.exec(`PRAGMA busy_timeout = ${maxLockedMs}`);
   try {

@@ -17,7 +17,7 @@ import type { ProcessNumbers } from "./worker-totals.ts";
 export interface WorkerSetup {
   /** 1 or more. A new worker has the number of the one that it replaces. */
   readonly worker: number;
-  /** Its bounds are this worker's share. */
+  /** Bounds that all workers share are divided already: each is the part of this worker. */
   readonly config: Config;
   /** The folder with the sockets of the engines. */
   readonly runFolder: string;
@@ -55,7 +55,7 @@ export interface Worker {
   /** Opens the port. @returns the URL of the server @throws {ListenError} {ConfigError} */
   start(setup: WorkerSetup): Promise<string>;
   hear(news: ParentNews): void;
-  /** Takes new settings. Its bounds are this worker's share. */
+  /** Takes new settings. Bounds that all workers share are divided already: each is the part of this worker. */
   reload(config: Config): void;
   /** Resolves when the worker can send requests to the engines of these models. */
   whenReady(models: readonly string[]): Promise<void>;

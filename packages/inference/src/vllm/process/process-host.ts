@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync } from "node:fs";
+import { lowerCpuPriority } from "@parley/common/lower-cpu-priority";
 import { EngineProcess } from "../../supervision/engine-process.ts";
 import { isFullDisk } from "../../supervision/full-disk.ts";
 import { EngineFiles } from "../serve/engine-files.ts";
@@ -6,7 +7,7 @@ import type { ModelFolder } from "../../model-folder/model-folder.ts";
 import { VllmSidecar } from "../serve/vllm-sidecar.ts";
 import type { SidecarOptions, VllmHost } from "../serve/vllm-sidecar.ts";
 import { findVllm } from "./find-vllm.ts";
-import { kill, lowerCpuPriority } from "./process-group.ts";
+import { kill } from "./process-group.ts";
 import { RunStateFile } from "./run-state.ts";
 import { planProcess } from "./plan-process.ts";
 import type { ProcessPlan, ProcessSettings } from "./plan-process.ts";
@@ -15,6 +16,12 @@ export interface VllmProcessOptions extends SidecarOptions, ProcessSettings {
   /** An existing folder with a short path, in which sockets are created. */
   readonly runFolder: string;
 }
+
+/**
+ * The CPU priority of vLLM on a processor. Its core polls its worker in a busy loop. When it shared a processor with the server,
+ * our event loop got no CPU time for up to 2.5 s, and whole streams waited for others (Linux 6.18).
+ */
+const niceness = 10;
 
 /** Runs `vllm serve` as a child process in its own process group. */
 class ProcessHost implements VllmHost {
@@ -43,7 +50,7 @@ class ProcessHost implements VllmHost {
     const started = new EngineProcess({ command, args, env: variables, endsBy: "SIGTERM", kill }, onLogLine);
     try {
       if (started.pid !== undefined) this.#runState.write(started.pid, folder);
-      if (started.pid !== undefined && isCpu) lowerCpuPriority(started.pid);
+      if (started.pid !== undefined && isCpu) lowerCpuPriority(started.pid, niceness);
     } catch (error) {
       started.kill(); // without its state it could not be found again
       throw error;

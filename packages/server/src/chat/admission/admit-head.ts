@@ -19,9 +19,9 @@ export interface HeadAdmissionDeps {
 }
 
 /**
- * The first gate, before the body is read. Checks shutdown, budget, requests per minute, concurrent requests and memory for
- * bodies, in this order. So the server does not read bodies of requests that it cannot serve. The budget of a request with
- * an `Idempotency-Key` is not checked here.
+ * Checks a request before its body is read, so the server reads no bodies of requests that it cannot serve. In this order, it
+ * checks shutdown, budget, requests per minute, concurrent requests and memory for bodies. It does not check the budget of a
+ * request with an `Idempotency-Key`.
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
 export async function admitHead(
