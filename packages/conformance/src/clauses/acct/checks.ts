@@ -33,7 +33,7 @@ const receiptsOf = (context: Context): readonly (readonly [asked: Answer, receip
 const budgetsOf = (answer: Answer): readonly Record<string, unknown>[] =>
   listAt(answer.json, "/budgets").filter(isRecord);
 
-/** Demands that one of the budgets has a raise, which is a part of it and ends later. */
+/** Demands a budget with a raise that is at most the whole budget and ends in the future. */
 function mustShowRaise(answer: Answer, budgets: readonly Record<string, unknown>[]): void {
   const raised = budgets.find((budget) => budget["raised_usd"] !== undefined);
   must(raised !== undefined, answer, "a budget with raised_usd", `the budgets ${show(budgets)}`);
